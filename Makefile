@@ -1,0 +1,44 @@
+# The environment is made once and again whenever its description changes.
+PYTHON ?= python3
+VENV := .venv
+PEER := .venv-peer
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PEER_READY := $(PEER)/.ready
+JOBS ?= 2
+
+.PHONY: test lint types demo interop bench clean
+
+test: lint types
+	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+demo: $(READY)
+	$(BIN)/signoff demo
+
+interop: $(READY) $(PEER_READY)
+	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m peer tests/interop
+
+bench: $(READY)
+	$(BIN)/python -m pytest -m bench -s tests/perf
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+# The real agent, in an environment of its own: its pins must not meet ours.
+$(PEER_READY): Makefile
+	$(PYTHON) -m venv $(PEER)
+	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check hermes-agent==0.19.0
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(PEER) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
