@@ -124,7 +124,7 @@ class View:
     def ask(self, kind: str, key: str, resolve: Callable[[View, str], str]) -> str:
         """A look-up recorded by its answer, not by all it read (a skill's folder, a limit).
 
-        ``resolve(view, key)`` must be a module-level function: it is called again to check the seal.
+        ``resolve(view, key)`` must be a module-level function: it checks the seal later.
         """
         value = self.shared(f"{kind}\0{key}", lambda view: resolve(view, key))
         self.record(Fact(kind, key, value, resolve))
@@ -170,12 +170,12 @@ class View:
 
     def kind(self, path: str) -> NodeKind | None:
         """What stands at ``path``, links not followed, ``None`` if nothing does."""
+        kind: NodeKind | None
         try:
             node = self.source.node(path, data=False)
+            kind = node.kind if node else None
         except (OSError, ValueError):
             kind = NodeKind.OTHER
-        else:
-            kind = node.kind if node else None
         self.record(Fact("kind", path, str(kind), _kind_value))
         return kind
 
@@ -241,7 +241,7 @@ class View:
 
 
 class Disk:
-    """The home's folder itself. ``root`` is resolved once, so a link swapped later changes nothing."""
+    """The home's folder. ``root`` is resolved once, so a link swapped later changes nothing."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
@@ -284,7 +284,7 @@ class Snapshot:
 
     def __init__(self, base: Source) -> None:
         self._base = base
-        self._nodes: dict[tuple[str, bool], Node | None | OSError | ValueError] = {}
+        self._nodes: dict[tuple[str, bool], Node | OSError | ValueError | None] = {}
         self._listings: dict[str, tuple[str, ...] | OSError | ValueError] = {}
         self.answers: dict[str, object] = {}
 
