@@ -60,11 +60,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path before and after, with exact bytes and mode; ``None`` is "absent"."""
+    """One path before and after, with exact bytes and mode; ``None`` is "absent".
+
+    A ``cache`` is a file the agent rebuilds at will: it is removed as it stands when the plan is
+    committed, and no seal depends on it.
+    """
 
     path: str
     before: Node | None
     after: Node | None
+    cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,19 @@ class RowEdit:
     new: Any = None
     default: Mapping[str, Any] | None = None
     sealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowUndo:
+    """Takes row edits back: the before-bytes if the file has not moved, else only their fields."""
+
+    path: str
+    before: Node | None
+    after: Node
+    edits: tuple[RowEdit, ...]
+
+
+AnyChange = Change | Move | RowEdit | RowUndo
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +165,12 @@ class EntryChange:
     after: str | None
 
 
+#: Categories that mean "done"; every other word of the vocabulary is a refusal.
+SUCCESS = frozenset(
+    {"ok", "noop", "rejected", "undone", "pinned_ok", "unpinned", "archived", "restored"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a replay or a guard says would happen; the body of a plan, without disk or seal.
@@ -159,7 +183,7 @@ class Outcome:
 
     category: str
     message: str
-    changes: tuple[Change | Move | RowEdit, ...] = ()
+    changes: tuple[AnyChange, ...] = ()
     findings: tuple[Finding, ...] = ()
     budget: Budget | None = None
     match: Match | None = None
@@ -169,8 +193,8 @@ class Outcome:
 
     @property
     def lands(self) -> bool:
-        """Whether the agent would call it a success (``noop`` changes no byte, yet is one)."""
-        return self.category in {"ok", "noop"}
+        """Whether it would succeed (``noop`` changes no byte, yet is a success)."""
+        return self.category in SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +202,8 @@ class Plan:
     """An outcome bound to the bytes it was computed from: shown, then committed as it is, or not.
 
     ``seal`` is a hash over ``facts``; ``changes`` hold everything that is written, the pending
-    record's removal last. ``verb`` and ``subject`` name the decision in the journal.
+    record's removal last. ``verb`` and ``subject`` name the decision in the journal; ``record``
+    is the pending file it decides, ``undoes`` the journal entry it takes back.
     """
 
     verb: str
@@ -186,7 +211,9 @@ class Plan:
     outcome: Outcome
     facts: tuple[Fact, ...]
     seal: str
-    changes: tuple[Change | Move | RowEdit, ...]
+    changes: tuple[AnyChange, ...]
+    record: str | None = None
+    undoes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

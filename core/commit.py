@@ -1,0 +1,196 @@
+"""Commit: the only way a home changes. A plan is written byte for byte, or nothing is.
+
+The order holds everything together: signoff's own lock, the agent's locks, the record and the seal
+checked again, the intent in the journal, the writes, each read back, the record removed last, the
+outcome in the journal. What does not end is settled by :mod:`core.recover`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from core import locks
+from core.errors import LockedError, SignoffError, StateError, UnreadableError
+from core.files import Writer, private_folder
+from core.ground import Ground
+from core.journal import Intent, Journal, State, Step
+from core.model import Fact, Move, Plan, Receipt, RowEdit
+from core.recover import reconcile
+from core.steps import RowFormat, Standing, backward, forward, resolve, standing
+from core.view import ABSENT, View, holds
+
+
+def commit(
+    plan: Plan,
+    ground: Ground,
+    journal: Journal,
+    *,
+    now: datetime,
+    note: str = "",
+    patience: float = locks.PATIENCE,
+) -> Receipt:
+    """Write ``plan``, or nothing; what stood in the way is in the receipt, never an exception.
+
+    Commits that did not end are settled first. Raises :class:`StateError` when signoff's own
+    folder cannot be used: then nothing was changed.
+    """
+    if not plan.outcome.lands:
+        return _refused(plan, plan.outcome.category, plan.outcome.message)
+    try:
+        private_folder(ground.state)
+        with locks.hold([ground.lock], patience):
+            reconcile(ground, journal, patience)
+            paths = [ground.root / path for path in sorted(set(plan.outcome.locks))]
+            with locks.hold(paths, patience) as made:
+                return _decide(plan, ground, journal, now, note, made)
+    except LockedError as problem:
+        return _refused(plan, "locked", f"{problem.message}; nothing was changed")
+    except UnreadableError as problem:
+        return _refused(plan, "unreadable_target", problem.message)
+    except OSError as problem:
+        return _refused(plan, "io_error", f"{_words(problem)}; nothing was changed")
+
+
+def _decide(
+    plan: Plan,
+    ground: Ground,
+    journal: Journal,
+    now: datetime,
+    note: str,
+    made: Collection[Path],
+) -> Receipt:
+    view = View(ground.disk())
+    if plan.record is not None and view.kind(plan.record) is None:
+        return _refused(plan, "gone", "The proposal is gone: it was decided elsewhere")
+    writer = ground.writer("plan")
+    folders = {str(path.relative_to(ground.root)) for path in made}
+    if moved := _moved(plan, view, writer, ground.rows, folders):
+        return _refused(plan, "moved", f"{moved} changed since it was shown; nothing was written")
+    steps = resolve(plan.changes, writer, ground.rows)
+    number = journal.open(
+        Intent(
+            at=now,
+            home=str(ground.root),
+            profile=ground.profile,
+            verb=plan.verb,
+            subject=plan.subject,
+            category=plan.outcome.category,
+            message=plan.outcome.message,
+            steps=steps,
+            record=plan.record,
+            note=note,
+            undoes=plan.undoes,
+            entries=plan.outcome.entries,
+            locks=plan.outcome.locks,
+        )
+    )
+    return _write(plan, steps, number, ground, journal)
+
+
+def _moved(
+    plan: Plan, view: View, writer: Writer, rows: RowFormat, made: Collection[str]
+) -> str | None:
+    """What the plan was based on and no longer holds, in words; ``None`` if all of it does."""
+    for fact in plan.facts:
+        if not holds(fact, view) and not _made_for_lock(fact, made):
+            return fact.key or "the home"
+    edits: dict[str, list[RowEdit]] = {}
+    for change in plan.changes:
+        if isinstance(change, RowEdit):
+            edits.setdefault(change.path, []).append(change)
+    for path, found in edits.items():
+        node = writer.current(path, follow=True)
+        if not rows.seal_holds(node.data if node else None, found):
+            return path
+    return None
+
+
+def _made_for_lock(fact: Fact, made: Collection[str]) -> bool:
+    """Whether the fact is only that a folder was absent which a lock file just needed."""
+    return fact.key in made and fact.value in (ABSENT, "None", "")
+
+
+def _write(
+    plan: Plan, steps: Sequence[Step], number: int, ground: Ground, journal: Journal
+) -> Receipt:
+    writer = ground.writer(str(number))
+    done = 0
+    try:
+        for place, step in enumerate(steps):
+            forward(step, place, writer, ground.rows)
+            done += 1
+        torn = _torn(steps, writer, ground.rows)
+    except (OSError, SignoffError) as problem:
+        return _take_back(plan, steps[: done + 1], number, ground, journal, _words(problem))
+    state, category, message = State.DONE, plan.outcome.category, plan.outcome.message
+    if torn:
+        state, category = State.TORN, "torn"
+        message = f"Someone else wrote {torn} at the same moment; look at it and at the journal"
+    # An outcome that cannot be written leaves the entry open; the next command finds all done.
+    with contextlib.suppress(StateError):
+        journal.close(number, state, category, message)
+    return Receipt(
+        plan.subject,
+        state is State.DONE,
+        category,
+        message,
+        changed=tuple(_paths(steps)),
+        entries=plan.outcome.entries,
+        journal=number,
+    )
+
+
+def _torn(steps: Sequence[Step], writer: Writer, rows: RowFormat) -> str | None:
+    """The first path that does not read back as it was written."""
+    for step in steps:
+        if standing(step, writer, rows) is not Standing.AFTER:
+            return step.change.path
+    return None
+
+
+def _take_back(
+    plan: Plan,
+    steps: Sequence[Step],
+    number: int,
+    ground: Ground,
+    journal: Journal,
+    reason: str,
+) -> Receipt:
+    writer = ground.writer(str(number))
+    try:
+        for place, step in reversed(list(enumerate(steps))):
+            if standing(step, writer, ground.rows) is Standing.AFTER:
+                backward(step, place, writer)
+    except (OSError, SignoffError) as problem:
+        message = (
+            f"{reason}, and it could not be taken back ({_words(problem)});"
+            " the next changing command settles it"
+        )
+        return Receipt(plan.subject, False, "io_error", message, journal=number)
+    message = f"{reason}; nothing was changed"
+    with contextlib.suppress(StateError):
+        journal.close(number, State.FAILED, "io_error", message)
+    return Receipt(plan.subject, False, "io_error", message, journal=number)
+
+
+def _paths(steps: Sequence[Step]) -> list[str]:
+    paths: list[str] = []
+    for step in steps:
+        paths.append(step.change.path)
+        if isinstance(step.change, Move):
+            paths.append(step.change.to)
+    return paths
+
+
+def _refused(plan: Plan, category: str, message: str) -> Receipt:
+    return Receipt(plan.subject, False, category, message)
+
+
+def _words(problem: OSError | SignoffError) -> str:
+    if isinstance(problem, SignoffError):
+        return problem.message
+    where = f" ({problem.filename})" if problem.filename else ""
+    return f"{problem.strerror or problem}{where}"

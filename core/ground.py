@@ -1,0 +1,39 @@
+"""The home a commit works on, with signoff's own folder beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.files import Writer
+from core.steps import RowFormat
+from core.view import Disk, sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """``root``: the home's real path. ``state``: signoff's own folder (journal, locks).
+
+    ``roots``: folders outside the home that plans may write to. ``rows``: how the agent writes
+    its row files.
+    """
+
+    root: Path
+    profile: str
+    state: Path
+    rows: RowFormat
+    roots: tuple[Path, ...] = ()
+
+    @property
+    def lock(self) -> Path:
+        """signoff's own lock for this home."""
+        name = str(self.root).encode("utf-8", "surrogateescape")
+        return self.state / "locks" / sha256(name)
+
+    def disk(self) -> Disk:
+        """The home as it stands."""
+        return Disk(self.root)
+
+    def writer(self, tag: str) -> Writer:
+        """The writer of one journal entry."""
+        return Writer(self.root, self.roots, tag)

@@ -1,0 +1,75 @@
+"""After a crash: settle what a commit left open, under the same locks, or say why not.
+
+Every path still as before: dropped. Some after and none foreign: rolled forward, the record
+removed. Any foreign: untouched and reported as torn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core import locks
+from core.errors import LockedError, SignoffError
+from core.ground import Ground
+from core.journal import Entry, Journal, State
+from core.model import Change
+from core.steps import Standing, forward, standing
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One open entry and how it was settled; ``State.OPEN``: not yet, ``message`` says why."""
+
+    entry: Entry
+    state: State
+    message: str
+
+
+def open_entries(ground: Ground, journal: Journal) -> tuple[Entry, ...]:
+    """Commits of this home that did not end, newest first; torn ones stay on the list."""
+    return journal.entries(str(ground.root), states=(State.OPEN, State.TORN))
+
+
+def reconcile(
+    ground: Ground, journal: Journal, patience: float = locks.PATIENCE
+) -> tuple[Settled, ...]:
+    """Settle every open entry of this home, oldest first. signoff's own lock must be held."""
+    found = journal.entries(str(ground.root), states=(State.OPEN,))
+    return tuple(
+        _settle(journal.entry(line.id), ground, journal, patience) for line in reversed(found)
+    )
+
+
+def _settle(entry: Entry, ground: Ground, journal: Journal, patience: float) -> Settled:
+    paths = [ground.root / path for path in sorted(set(entry.locks))]
+    try:
+        with locks.hold(paths, patience):
+            state, message = _roll(entry, ground)
+    except LockedError:
+        return Settled(entry, State.OPEN, "the agent holds the lock; it is settled next time")
+    except (OSError, SignoffError) as problem:
+        return Settled(entry, State.OPEN, f"it could not be finished ({problem})")
+    category = {State.DONE: entry.category, State.DROPPED: "io_error"}.get(state, "torn")
+    journal.close(entry.id, state, category, message)
+    return Settled(entry, state, message)
+
+
+def _roll(entry: Entry, ground: Ground) -> tuple[State, str]:
+    writer = ground.writer(str(entry.id))
+    for number, step in enumerate(entry.steps):
+        if isinstance(step.change, Change):
+            writer.sweep(step.change, number)
+    stands = [standing(step, writer, ground.rows) for step in entry.steps]
+    foreign = [
+        step.change.path
+        for step, stand in zip(entry.steps, stands, strict=True)
+        if stand is Standing.FOREIGN
+    ]
+    if foreign:
+        return State.TORN, f"interrupted, and changed since by someone else: {', '.join(foreign)}"
+    if Standing.AFTER not in stands:
+        return State.DROPPED, "interrupted before anything was written; nothing was changed"
+    for number, (step, stand) in enumerate(zip(entry.steps, stands, strict=True)):
+        if stand is Standing.BEFORE:
+            forward(step, number, writer, ground.rows)
+    return State.DONE, "interrupted, and finished by the next command"

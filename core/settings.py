@@ -1,0 +1,69 @@
+"""signoff's own settings: one TOML file, every key optional, unknown keys said aloud."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import UsageError
+
+#: Every guard with its kind; the README has one line for each.
+GUARDS = {
+    "retarget": "refuse",
+    "structure": "refuse",
+    "pinned_name": "refuse",
+    "target": "refuse",
+    "unstorable": "refuse",
+    "fragment": "ask",
+    "approximate": "ask",
+    "delimiter": "ask",
+    "archive": "change",
+    "provenance": "change",
+    "modes": "change",
+    "line_endings": "change",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract."""
+
+    guards_off: frozenset[str] = frozenset()
+    decide_needs_terminal: bool = False
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in ``path``; an absent file means the defaults.
+
+    ::
+
+        decide_needs_terminal = true
+        [guards]
+        fragment = false
+
+    Raises :class:`UsageError` naming the file and the key that is wrong.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise UsageError(f"The settings {path} cannot be read ({problem})", _HINT) from problem
+    guards = data.pop("guards", {})
+    terminal = data.pop("decide_needs_terminal", False)
+    for key in data:
+        raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
+    if not isinstance(terminal, bool):
+        raise UsageError(f"decide_needs_terminal in {path} must be true or false", _HINT)
+    if not isinstance(guards, dict):
+        raise UsageError(f"[guards] in {path} must be a table", _HINT)
+    for name, value in guards.items():
+        if name not in GUARDS:
+            raise UsageError(f"{path} names an unknown guard {name!r}", _HINT)
+        if not isinstance(value, bool):
+            raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
+    return Settings(frozenset(name for name, on in guards.items() if not on), terminal)
+
+
+_HINT = "Mend or remove the line; the README lists every setting"

@@ -1,0 +1,113 @@
+"""Undo is a plan like any other: the same steps backwards, refused when someone wrote since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.errors import UsageError
+from core.journal import Entry, State, Step
+from core.model import (
+    AnyChange,
+    Change,
+    EntryChange,
+    Move,
+    Node,
+    NodeKind,
+    Outcome,
+    Plan,
+    RowUndo,
+)
+from core.plan import bind
+from core.steps import same
+from core.view import View, name, parent
+
+
+def plan_undo(view: View, entry: Entry, later: Sequence[Entry]) -> Plan:
+    """The plan that takes ``entry`` (with its steps) back.
+
+    ``later``: newer entries of the same home that are done and not undone; one of them that
+    changed the same path is named. Category ``undone``, or ``moved_on`` with the paths that moved.
+    Raises :class:`UsageError` for an entry that did nothing or is undone already.
+    """
+    if entry.undone_by is not None:
+        raise UsageError(
+            f"Entry {entry.id} is undone already", f"Entry {entry.undone_by} took it back"
+        )
+    if entry.state is not State.DONE:
+        raise UsageError(
+            f"Entry {entry.id} changed nothing that could be undone", "See `signoff journal`"
+        )
+    changes: list[AnyChange] = []
+    moved: list[str] = []
+    for step in reversed(entry.steps):
+        back, stands = _backwards(view, step, changes)
+        changes += back
+        if not stands:
+            moved.append(step.change.path)
+    outcome = _moved_on(entry, moved, later) if moved else _undone(entry, changes)
+    return bind(view, "undo", entry.subject, outcome, undoes=entry.id)
+
+
+def _undone(entry: Entry, changes: Sequence[AnyChange]) -> Outcome:
+    pairs = tuple(EntryChange(pair.after, pair.before) for pair in reversed(entry.entries))
+    message = f"Entry {entry.id} ({entry.verb} {entry.subject}) is taken back"
+    return Outcome("undone", message, tuple(changes), entries=pairs, locks=entry.locks)
+
+
+def _moved_on(entry: Entry, moved: Sequence[str], later: Sequence[Entry]) -> Outcome:
+    touching = [str(line.id) for line in later if set(line.changed) & set(moved)]
+    what = f"{', '.join(moved)} changed since entry {entry.id}"
+    if touching:
+        step = f"undo {', '.join(touching)} first, the newest first"
+    else:
+        step = "by another writer; put it right by hand"
+    return Outcome("moved_on", f"{what}: {step}")
+
+
+def _backwards(
+    view: View, step: Step, planned: Sequence[AnyChange]
+) -> tuple[list[AnyChange], bool]:
+    """The changes that reverse ``step``, and whether what it wrote still stands."""
+    change = step.change
+    if isinstance(change, Move):
+        stands = view.kind(change.path) is None and view.kind(change.to) is NodeKind.DIR
+        return [Move(change.to, change.path)], stands
+    if step.edits and change.after is not None:
+        return [RowUndo(change.path, change.before, change.after, step.edits)], True
+    if change.cache:
+        return [replace(change, before=None, after=change.before)], True
+    back = replace(change, before=change.after, after=change.before)
+    if _is_folder(change):
+        return _folder_back(view, back, planned)
+    return [back], same(_standing(view, change), change.after)
+
+
+def _folder_back(
+    view: View, back: Change, planned: Sequence[AnyChange]
+) -> tuple[list[AnyChange], bool]:
+    if back.after is not None:
+        return ([] if view.kind(back.path) is NodeKind.DIR else [back]), True
+    leaving = {
+        name(c.path)
+        for c in planned
+        if isinstance(c, Change) and c.after is None and parent(c.path) == back.path
+    } | {name(c.path) for c in planned if isinstance(c, Move) and parent(c.path) == back.path}
+    # A folder that others use by now (or a lock file lies in) stays.
+    stays = set(view.names(back.path)) - leaving
+    return ([] if stays or view.kind(back.path) is None else [back]), True
+
+
+def _is_folder(change: Change) -> bool:
+    node = change.after or change.before
+    return node is not None and node.kind is NodeKind.DIR
+
+
+def _standing(view: View, change: Change) -> Node | None:
+    """What stands at the path; where a file was written through a link, that file."""
+    if change.after is None or change.after.kind is not NodeKind.FILE:
+        return view.node(change.path)
+    reading = view.read(change.path)
+    if reading.data is None:
+        return view.node(change.path)
+    return Node(NodeKind.FILE, reading.data, reading.mode)
