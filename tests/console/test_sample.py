@@ -1,0 +1,235 @@
+"""The bundled sample home and the empty home: what is written, and that it stays as described."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from console.sample import write_sample
+from console.sample.empty import write_empty
+from console.sample.folder import OccupiedError, UnwritableError, fill
+
+NOW = datetime(2026, 11, 1, 12, 30, 0, 250_000, tzinfo=UTC)
+UNREADABLE = "memory/e0c4529a"
+#: What each record asks for.
+ACTIONS = {
+    "memory/3f8a1c20": "add",
+    "memory/b71d90e4": "add",
+    "memory/5c2e77a9": "replace",
+    "memory/d04b6f13": "replace",
+    "memory/81e5a2cc": "replace",
+    "memory/a9c37f05": "remove",
+    "memory/6d10e8b7": "add",
+    "memory/2b94f1d8": "add",
+    "memory/e6f3075b": "add",
+    "memory/947acd31": "add",
+    "memory/0fd28b6e": "batch",
+    "memory/c85b3e92": "add",
+    "skills/1a6fd3b8": "create",
+    "skills/72c0e95d": "patch",
+    "skills/f4830ba6": "patch",
+    "skills/38d7b2e1": "patch",
+    "skills/bd51c7f9": "patch",
+    "skills/4e29a06c": "write_file",
+    "skills/d7e6f84a": "write_file",
+    "skills/90b3c15f": "delete",
+    "skills/65f2da7e": "delete",
+    "skills/ab0847d3": "edit",
+    "skills/c31e9f60": "patch",
+    "skills/17d4e8ba": "create",
+}
+SKILLS = {
+    "data": {"invoice-audit", "migration-check"},
+    "ops": {"canary-deploy", "incident-timeline", "log-grep-tips", "log-search"},
+    "writing": {"changelog", "release-notes-l10n", "support-reply"},
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sample(tmp_path_factory.mktemp("sample") / "home", NOW)
+
+
+def record(home: Path, proposal: str) -> dict[str, Any]:
+    loaded = json.loads((home / "pending" / f"{proposal}.json").read_text(encoding="utf-8"))
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def contents(home: Path) -> dict[str, bytes]:
+    files = (path for path in home.rglob("*") if path.is_file())
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+def test_the_queue_holds_every_record_of_the_table_and_one_unreadable(home: Path) -> None:
+    files = {f"{path.parent.name}/{path.stem}" for path in home.glob("pending/*/*")}
+    assert files == {*ACTIONS, UNREADABLE}
+    assert {proposal: record(home, proposal)["action"] for proposal in ACTIONS} == ACTIONS
+    with pytest.raises(json.JSONDecodeError):
+        record(home, UNREADABLE)
+
+
+@pytest.mark.parametrize("proposal", ACTIONS)
+def test_a_record_has_the_shape_the_agent_writes(home: Path, proposal: str) -> None:
+    """specs/hermes-approval-memory 2.1: seven fields, 2-space indent, literal text, no newline."""
+    loaded = record(home, proposal)
+    subsystem, _, stem = proposal.partition("/")
+    envelope = ["id", "subsystem", "action", "summary", "origin", "created_at", "payload"]
+    assert list(loaded) == envelope
+    assert (loaded["id"], loaded["subsystem"]) == (stem, subsystem)
+    assert loaded["action"] == loaded["payload"]["action"]
+    assert loaded["summary"] == loaded["summary"].strip() != ""
+    raw = (home / "pending" / f"{proposal}.json").read_text(encoding="utf-8")
+    assert raw == json.dumps(loaded, ensure_ascii=False, indent=2)
+
+
+def test_ages_run_from_minutes_to_eight_weeks_and_origins_are_mixed(home: Path) -> None:
+    records = [record(home, proposal) for proposal in ACTIONS]
+    ages = sorted(NOW.timestamp() - loaded["created_at"] for loaded in records)
+    assert ages[0] == pytest.approx(7.31 * 60)
+    assert timedelta(days=55).total_seconds() < ages[-1] < timedelta(days=56).total_seconds()
+    assert len(set(ages)) == len(ages)
+    origins = {loaded["origin"] for loaded in records}
+    assert origins == {"assistant_tool", "background_review", "foreground"}
+
+
+def test_memory_fills_most_of_its_budget(home: Path) -> None:
+    memory = (home / "memories/MEMORY.md").read_text(encoding="utf-8")
+    user = (home / "memories/USER.md").read_text(encoding="utf-8")
+    assert (len(memory.split("\n§\n")), len(memory)) == (14, 1886)
+    assert len(user.split("\n§\n")) == 6
+    assert "請求書" in memory
+    assert "português" in user
+    assert "نیم\u200cفاصله" in user
+    assert "🌱" in user
+
+
+def test_skills_stand_in_three_categories_beside_two_archived_ones(home: Path) -> None:
+    found: dict[str, set[str]] = {}
+    for path in home.glob("skills/[!.]*/*/SKILL.md"):
+        found.setdefault(path.parent.parent.name, set()).add(path.parent.name)
+    assert found == SKILLS
+    archived = {path.parent.name for path in home.glob("skills/.archive/*/SKILL.md")}
+    assert archived == {"cron-cleanup", "queue-replay"}
+    for path in home.glob("skills/**/SKILL.md"):
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+        assert yaml.safe_load(front)["name"] == path.parent.name
+        assert body.strip()
+
+
+def test_usage_rows_are_the_agents_and_relative_to_now(home: Path) -> None:
+    """specs/hermes-skills-curator 3.2: the eleven fields of a row, sorted, ISO with offset."""
+    raw = (home / "skills/.usage.json").read_text(encoding="utf-8")
+    rows = json.loads(raw)
+    assert raw == json.dumps(rows, ensure_ascii=False, indent=2, sort_keys=True)
+    dates = {"created_at", "last_used_at", "last_viewed_at", "last_patched_at", "archived_at"}
+    counters = {"use_count", "view_count", "patch_count"}
+    for row in rows.values():
+        assert set(row) == dates | counters | {"created_by", "state", "pinned"}
+        for field in dates:
+            assert row[field] is None or datetime.fromisoformat(row[field]) < NOW
+    live = {name for names in SKILLS.values() for name in names}
+    assert set(rows) == (live - {"support-reply"}) | {"cron-cleanup", "queue-replay"}
+    assert [name for name, row in rows.items() if row["pinned"]] == ["migration-check"]
+    idle = NOW - datetime.fromisoformat(rows["release-notes-l10n"]["last_used_at"])
+    assert idle == timedelta(minutes=134042.5)
+
+
+def test_the_curator_ran_days_ago_and_a_paused_job_names_a_skill(home: Path) -> None:
+    state = json.loads((home / "skills/.curator_state").read_text(encoding="utf-8"))
+    assert NOW - datetime.fromisoformat(state["last_run_at"]) == timedelta(minutes=7326.4)
+    (job,) = json.loads((home / "cron/jobs.json").read_text(encoding="utf-8"))["jobs"]
+    assert (job["skills"], job["state"]) == (["invoice-audit"], "paused")
+    assert datetime.fromisoformat(job["created_at"]) < NOW
+
+
+def test_config_is_that_of_the_agent_of_2026_with_both_gates_on(home: Path) -> None:
+    config = yaml.safe_load((home / "config.yaml").read_text(encoding="utf-8"))
+    assert config["_config_version"] == 33
+    assert config["memory"]["write_approval"] is config["skills"]["write_approval"] is True
+
+
+def test_the_same_now_gives_the_same_bytes(home: Path, tmp_path: Path) -> None:
+    elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
+    assert contents(write_sample(tmp_path / "again", elsewhere)) == contents(home)
+
+
+def test_another_now_moves_the_times_and_nothing_else(home: Path, tmp_path: Path) -> None:
+    later = write_sample(tmp_path / "later", NOW + timedelta(days=400))
+    moved = {path for path, data in contents(later).items() if data != contents(home)[path]}
+    records = {f"pending/{proposal}.json" for proposal in ACTIONS}
+    assert moved == {*records, "skills/.usage.json", "skills/.curator_state", "cron/jobs.json"}
+    gap = record(later, "skills/90b3c15f")["created_at"]
+    assert gap - record(home, "skills/90b3c15f")["created_at"] == pytest.approx(400 * 86400)
+
+
+def test_nothing_points_at_a_real_host(home: Path) -> None:
+    text = "\n".join(data.decode() for data in contents(home).values())
+    assert re.findall(r"\b[\w-]+\.(?:com|net|org|io|dev|app|ai)\b|https?://", text) == []
+
+
+def test_a_home_is_private(home: Path) -> None:
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (home, *home.rglob("*"))}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_an_empty_folder_is_taken_and_made_private(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    assert write_sample(tmp_path, NOW) == tmp_path
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+def test_a_folder_with_one_hidden_file_is_refused_untouched(tmp_path: Path) -> None:
+    (tmp_path / ".keep").write_bytes(b"mine")
+    with pytest.raises(OccupiedError, match="is not empty") as refusal:
+        write_sample(tmp_path, NOW)
+    assert (refusal.value.exit_code, refusal.value.hint) == (1, "Name a new folder or an empty one")
+    with pytest.raises(OccupiedError, match="is not empty"):
+        write_empty(tmp_path)
+    assert contents(tmp_path) == {".keep": b"mine"}
+
+
+def test_a_file_or_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("file", "link"):
+        with pytest.raises(OccupiedError, match="is not a folder"):
+            write_empty(tmp_path / name)
+    assert (tmp_path / "file").read_bytes() == b"mine"
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_failure_half_way_takes_back_what_was_written(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableError, match="cannot be filled"):
+        fill(tmp_path / "new", {"a/b": b"1", "a/b/c": b"2"}, ["d"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_below_a_file_cannot_be_filled(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    with pytest.raises(UnwritableError, match="cannot be filled"):
+        write_empty(tmp_path / "file" / "home")
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_init_makes_an_empty_home_under_the_newest_rules(tmp_path: Path) -> None:
+    """contract.md, row ``init``."""
+    home = write_empty(tmp_path / "deep" / "home")
+    folders = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_dir()}
+    assert folders == {"memories", "pending", "pending/memory", "pending/skills", "skills"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (home, *home.rglob("*/"))} == {0o700}
+    assert list(contents(home)) == ["config.yaml"]
+    config = yaml.safe_load((home / "config.yaml").read_text(encoding="utf-8"))
+    assert config["_config_version"] >= 44
+    assert config["memory"]["memory_char_limit"] == 2200
+    assert config["memory"]["user_char_limit"] == 1375
+    assert config["memory"]["write_approval"] is config["skills"]["write_approval"] is True
+    assert config["curator"] == {"stale_after_days": 14, "archive_after_days": 30}
