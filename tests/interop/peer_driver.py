@@ -42,7 +42,7 @@ def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
     _build(home, tree)
     _enter(home)
     before = list(_rows(home))
-    seen: dict[str, Any] = {"raised": None, "message": "", "success": False}
+    seen: dict[str, Any] = {"raised": None, "message": "", "success": False, "strategy": None}
     module, name = {
         "memory": ("tools.memory_tool", "apply_memory_pending"),
         "skills": ("tools.skill_manager_tool", "apply_skill_pending"),
@@ -50,6 +50,9 @@ def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
     owner = importlib.import_module(module)
     real = getattr(owner, name)
     setattr(owner, name, _watched(real, seen))
+    matcher: Any = importlib.import_module("tools.fuzzy_match")
+    match = matcher.fuzzy_find_and_replace
+    matcher.fuzzy_find_and_replace = _matching(match, seen)
     try:
         handler = importlib.import_module("hermes_cli.write_approval_commands")
         store = _store() if subsystem == "memory" else None
@@ -61,6 +64,7 @@ def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
         said = ""
     finally:
         setattr(owner, name, real)
+        matcher.fuzzy_find_and_replace = match
     kept = (home / "pending" / subsystem / f"{record_id}.json").exists()
     after = list(_rows(home))
     shutil.rmtree(home.parent)
@@ -77,6 +81,17 @@ def _watched(real: Callable[..., Any], seen: dict[str, Any]) -> Callable[..., An
         result = json.loads(answer) if isinstance(answer, str) else answer
         seen["success"] = bool(result.get("success"))
         seen["message"] = str(result.get("error") or result.get("message") or "")
+        return answer
+
+    return run
+
+
+def _matching(real: Callable[..., Any], seen: dict[str, Any]) -> Callable[..., Any]:
+    """The matcher, noting how it found its place and how often."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        answer = real(*args, **kwargs)
+        seen["strategy"], seen["count"] = answer[2], answer[1]
         return answer
 
     return run
