@@ -1,0 +1,161 @@
+"""A small home with one plan of every kind, for the tests of commit, recovery and undo."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.ground import Ground
+from core.homes.hermes import usage
+from core.journal import Journal
+from core.model import AnyChange, Change, Move, Node, NodeKind, Outcome, Plan, RowAction, RowEdit
+from core.plan import bind
+from core.view import View
+
+NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+RECORD = "pending/memory/0a0a0a0a.json"
+MEMORY = "memories/MEMORY.md"
+SKILL = "skills/ops/deploy"
+CACHE = ".skills_prompt_snapshot.json"
+
+Tree = dict[str, tuple[str, int, bytes]]
+
+
+def make_home(root: Path) -> Path:
+    """A home with one memory, one skill with a support file, usage rows, a cache, a record."""
+    files = {
+        MEMORY: b"alpha\n\xc2\xa7\nbeta",
+        RECORD: b'{"payload": {"action": "add", "content": "gamma"}}',
+        f"{SKILL}/SKILL.md": b"---\nname: deploy\ndescription: d\n---\n\nbody\n",
+        f"{SKILL}/references/a.md": b"a\n",
+        usage.PATH: json.dumps({"deploy": {"patch_count": 1, "pinned": False}}).encode(),
+        CACHE: b"{}",
+    }
+    for path, data in files.items():
+        full = root / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_bytes(data)
+    (root / MEMORY).chmod(0o640)
+    return root
+
+
+def ground_of(tmp_path: Path) -> Ground:
+    """The home of :func:`make_home` with a journal beside it."""
+    root = make_home(tmp_path / "home")
+    return Ground(root.resolve(), "default", tmp_path / "state", usage)
+
+
+def tree(root: Path) -> Tree:
+    """``path -> kind, mode, bytes`` of everything but lock files, which nobody ever removes."""
+    found: Tree = {}
+    for path in sorted(root.rglob("*")):
+        if path.name.endswith(".lock"):
+            continue
+        status = path.lstat()
+        if path.is_symlink():
+            found[str(path.relative_to(root))] = ("link", 0, str(path.readlink()).encode())
+        elif path.is_dir():
+            found[str(path.relative_to(root))] = ("dir", status.st_mode & 0o7777, b"")
+        else:
+            data = path.read_bytes()
+            found[str(path.relative_to(root))] = ("file", status.st_mode & 0o7777, data)
+    return found
+
+
+def file(data: bytes, mode: int = 0o600) -> Node:
+    """A file node."""
+    return Node(NodeKind.FILE, data, mode)
+
+
+def folder(mode: int = 0o755) -> Node:
+    """A folder node."""
+    return Node(NodeKind.DIR, b"", mode)
+
+
+def add_to_memory(view: View) -> Plan:
+    """What approving a memory add commits."""
+    reading = view.read(MEMORY)
+    assert reading.data is not None
+    after = file(reading.data + b"\n\xc2\xa7\ngamma", reading.mode)
+    change = Change(MEMORY, file(reading.data, reading.mode), after)
+    return _bind(view, Outcome("ok", "added", (change,), locks=(f"{MEMORY}.lock",)))
+
+
+def patch_skill(view: View) -> Plan:
+    """A support file rewritten, a counter raised, the cache dropped."""
+    path = f"{SKILL}/references/a.md"
+    reading = view.read(path)
+    assert reading.data is not None
+    rows = usage.load(view)
+    changes: tuple[AnyChange, ...] = (
+        Change(path, file(reading.data, reading.mode), file(b"a better a\n", reading.mode)),
+        *usage.bump(rows, "deploy", NOW),
+        Change(CACHE, file(b"{}", 0o644), None, cache=True),
+    )
+    return _bind(view, Outcome("ok", "patched", changes, locks=(usage.LOCK,)))
+
+
+def create_skill(view: View) -> Plan:
+    """Two folders and a file made, a row set."""
+    view.kind("skills/new")
+    changes: tuple[AnyChange, ...] = (
+        Change("skills/new", None, folder()),
+        Change("skills/new/fresh", None, folder()),
+        Change("skills/new/fresh/SKILL.md", None, file(b"fresh")),
+        *usage.put(usage.load(view), "fresh", {"created_by": "agent"}, NOW),
+    )
+    return _bind(view, Outcome("ok", "created", changes, locks=(usage.LOCK,)))
+
+
+def archive_skill(view: View) -> Plan:
+    """A folder moved away, its emptied category removed, its row marked."""
+    category = view.node("skills/ops")
+    changes: tuple[AnyChange, ...] = (
+        Change("skills/.archive", None, folder()),
+        Move(SKILL, "skills/.archive/deploy"),
+        Change("skills/ops", category, None),
+        *usage.put(usage.load(view), "deploy", {"state": "archived"}, NOW),
+    )
+    return _bind(view, Outcome("ok", "archived", changes, locks=(usage.LOCK,)))
+
+
+def delete_skill(view: View) -> Plan:
+    """Every file and folder of a skill removed, children first, and its row."""
+    nodes = [*view.tree("skills/ops")]
+    changes: tuple[AnyChange, ...] = (
+        *(Change(path, node, None) for path, node in reversed(nodes)),
+        RowEdit(usage.PATH, "deploy", RowAction.DROP, old=usage.load(view).row("deploy")),
+    )
+    return _bind(view, Outcome("ok", "deleted", changes, locks=(usage.LOCK,)))
+
+
+def reject_record(view: View) -> Plan:
+    """The record removed and nothing else."""
+    return bind(view, "reject", "0a0a0a0a", Outcome("rejected", "refused"), record=RECORD)
+
+
+PLANS: dict[str, Callable[[View], Plan]] = {
+    "add": add_to_memory,
+    "patch": patch_skill,
+    "create": create_skill,
+    "archive": archive_skill,
+    "delete": delete_skill,
+    "reject": reject_record,
+}
+
+
+def journal_of(ground: Ground) -> Journal:
+    """The ground's journal."""
+    return Journal(ground.state)
+
+
+def digest(found: Tree) -> str:
+    """A tree in one word, for messages."""
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:12]
+
+
+def _bind(view: View, outcome: Outcome) -> Plan:
+    return bind(view, "approve", "0a0a0a0a", outcome, record=RECORD)
