@@ -49,6 +49,8 @@ SKILLS: tuple[tuple[str, str], ...] = (
     (r"\Araised UnicodeEncodeError: ", "invalid"),
     # YAML 1.1 builds dates and numbers itself; an impossible one leaves the loader as ValueError.
     (r"\Araised (ValueError|OverflowError|RecursionError): ", "invalid_frontmatter"),
+    # A circle of links leads nowhere, so not into the skill either.
+    (r"\Araised RuntimeError: Symlink loop from ", "path_escape"),
     # The folder meant as a file: unlinked, read or replaced.
     (r"\Araised IsADirectoryError: ", "invalid"),
     (r"\Araised (\w*Error): \[Errno ", "io_error"),
