@@ -69,7 +69,7 @@ def _decide(
     folders = {str(path.relative_to(ground.root)) for path in made}
     if moved := _moved(plan, view, writer, ground.rows, folders):
         return _refused(plan, "moved", f"{moved} changed since it was shown; nothing was written")
-    steps = resolve(plan.changes, writer, ground.rows)
+    steps = resolve(plan.changes, writer.current, ground.rows)
     number = journal.open(
         Intent(
             at=now,

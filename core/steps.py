@@ -45,8 +45,14 @@ class Standing(Enum):
     FOREIGN = "foreign"
 
 
-def resolve(changes: Sequence[AnyChange], writer: Writer, rows: RowFormat) -> tuple[Step, ...]:
-    """Turn planned changes into exact steps, read under the locks.
+class Current(Protocol):
+    """What stands at a path now; with ``follow`` a link to a file counts as that file."""
+
+    def __call__(self, path: str, *, follow: bool) -> Node | None: ...
+
+
+def resolve(changes: Sequence[AnyChange], current: Current, rows: RowFormat) -> tuple[Step, ...]:
+    """Turn planned changes into exact steps on what ``current`` tells: the disk, or a view.
 
     Row edits become the file with those rows changed; a cache is taken as it stands. Raises
     ``OSError`` and :class:`UnreadableError`.
@@ -61,11 +67,11 @@ def resolve(changes: Sequence[AnyChange], writer: Writer, rows: RowFormat) -> tu
             steps.append(Step(change))
         elif isinstance(change, RowEdit):
             if change.path in edits:
-                steps += _row_step(change.path, edits.pop(change.path), writer, rows)
+                steps += _row_step(change.path, edits.pop(change.path), current, rows)
         elif isinstance(change, RowUndo):
-            steps += _row_undo_step(change, writer, rows)
+            steps += _row_undo_step(change, current, rows)
         elif change.cache:
-            now = writer.current(change.path, follow=False)
+            now = current(change.path, follow=False)
             after = None if now is not None else change.after
             if now != after:
                 steps.append(Step(replace(change, before=now, after=after)))
@@ -144,9 +150,9 @@ def _is_file(change: Change) -> bool:
 
 
 def _row_step(
-    path: str, edits: Sequence[RowEdit], writer: Writer, rows: RowFormat
+    path: str, edits: Sequence[RowEdit], current: Current, rows: RowFormat
 ) -> tuple[Step, ...]:
-    now = writer.current(path, follow=True)
+    now = current(path, follow=True)
     data = rows.apply(now.data if now else None, edits)
     if data is None:
         return ()
@@ -154,8 +160,8 @@ def _row_step(
     return (Step(Change(path, now, after), tuple(edits)),) if after != now else ()
 
 
-def _row_undo_step(undo: RowUndo, writer: Writer, rows: RowFormat) -> tuple[Step, ...]:
-    now = writer.current(undo.path, follow=True)
+def _row_undo_step(undo: RowUndo, current: Current, rows: RowFormat) -> tuple[Step, ...]:
+    now = current(undo.path, follow=True)
     if now == undo.after:
         return (Step(Change(undo.path, now, undo.before)),)
     data = rows.reverse(now.data if now else None, undo.edits)

@@ -12,7 +12,6 @@ from core.model import (
     Change,
     EntryChange,
     Move,
-    Node,
     NodeKind,
     Outcome,
     Plan,
@@ -80,7 +79,8 @@ def _backwards(
     back = replace(change, before=change.after, after=change.before)
     if _is_folder(change):
         return _folder_back(view, back, planned)
-    return [back], same(_standing(view, change), change.after)
+    is_file = change.after is not None and change.after.kind is NodeKind.FILE
+    return [back], same(view.current(change.path, follow=is_file), change.after)
 
 
 def _folder_back(
@@ -101,13 +101,3 @@ def _folder_back(
 def _is_folder(change: Change) -> bool:
     node = change.after or change.before
     return node is not None and node.kind is NodeKind.DIR
-
-
-def _standing(view: View, change: Change) -> Node | None:
-    """What stands at the path; where a file was written through a link, that file."""
-    if change.after is None or change.after.kind is not NodeKind.FILE:
-        return view.node(change.path)
-    reading = view.read(change.path)
-    if reading.data is None:
-        return view.node(change.path)
-    return Node(NodeKind.FILE, reading.data, reading.mode)

@@ -179,6 +179,14 @@ class View:
         self.record(Fact("kind", path, str(kind), _kind_value))
         return kind
 
+    def current(self, path: str, *, follow: bool) -> Node | None:
+        """What stands at ``path``; with ``follow`` a link to a file counts as that file."""
+        if follow:
+            reading = self.read(path)
+            if reading.data is not None:
+                return Node(NodeKind.FILE, reading.data, reading.mode)
+        return self.node(path)
+
     def tree(self, path: str) -> Iterator[tuple[str, Node]]:
         """``path`` and all below it, folders before what they hold; links are not entered."""
         node = self.node(path)

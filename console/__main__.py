@@ -1,0 +1,5 @@
+"""``python -m console`` is ``signoff``."""
+
+from console.cli.main import main
+
+main()

@@ -1,0 +1,81 @@
+"""What every plain command gets: the opened home, and one way to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import platformdirs
+
+from core import clock
+from core.desk.opening import Opened, open_home
+from core.settings import Settings, read_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options. ``environ`` is the only environment anything reads."""
+
+    home: str | None
+    kind: str | None
+    profile: str | None
+    fixed_now: str | None
+    environ: Mapping[str, str]
+
+    def now(self) -> datetime:
+        """The time, or the one ``--now`` fixed."""
+        return clock.now(self.fixed_now)
+
+    def state(self) -> Path:
+        """signoff's own folder: ``SIGNOFF_STATE``, else the platform's."""
+        named = self.environ.get("SIGNOFF_STATE")
+        return Path(named) if named else platformdirs.user_state_path("signoff")
+
+    def settings(self) -> Settings:
+        """The person's settings: ``SIGNOFF_SETTINGS``, else the platform's place."""
+        named = self.environ.get("SIGNOFF_SETTINGS")
+        folder = platformdirs.user_config_path("signoff")
+        return read_settings(Path(named) if named else folder / "settings.toml")
+
+    def open(self, rules: str = "auto") -> Opened:
+        """Find and open the home; see :func:`core.desk.opening.open_home`."""
+        return open_home(
+            home=self.home,
+            kind=self.kind,
+            profile=self.profile,
+            environ=self.environ,
+            user_home=Path(os.path.expanduser("~")),
+            state=self.state(),
+            settings=self.settings(),
+            clock=self.now,
+            rules=rules,
+        )
+
+
+pass_session = click.make_pass_decorator(Session)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+rules_option = click.option(
+    "--rules",
+    type=click.Choice(["auto", "0.19", "newest"]),
+    default="auto",
+    show_default=True,
+    help="Whose approval to model.",
+)
+note_option = click.option("--note", default="", metavar="TEXT", help="Kept in the journal.")
+
+
+def print_json(document: Any) -> None:
+    """The answer for programs: stored text, pure ASCII, nothing else on stdout."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=2) + "\n")
+
+
+def interactive() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

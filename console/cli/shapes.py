@@ -1,0 +1,239 @@
+"""The JSON of the contract, made from the desk's records. Stored text, never made safe here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core import diff
+from core.desk.memories import Store
+from core.desk.opening import Opened
+from core.desk.overview import Check, Overview
+from core.desk.review import Label, Shown
+from core.homes.hermes.config import Gate
+from core.homes.hermes.pending import Proposal, Unreadable
+from core.journal import Entry, Step
+from core.model import Change, Finding, Move, Node, NodeKind, Receipt
+from core.view import sha256
+
+Json = dict[str, Any]
+
+
+def home(opened: Opened) -> Json:
+    """Which home answered."""
+    found = opened.found
+    return {"home": str(found.home), "kind": str(found.kind), "profile": found.profile}
+
+
+def status(opened: Opened, seen: Overview) -> Json:
+    """The answer of ``status``."""
+    counts = {"memory": 0, "skills": 0}
+    for proposal in seen.queue.proposals:
+        counts[proposal.subsystem] += 1
+    return {
+        **home(opened),
+        "agent_rules": str(seen.rules),
+        "pending": {**counts, "unreadable": len(seen.queue.unreadable)},
+        "oldest_seconds": seen.oldest_seconds,
+        "by_status": dict(seen.by_status),
+        "gate": {name: gate(found) for name, found in seen.gates.items()},
+        "others": [{"home": str(f.path), "kind": str(f.kind)} for f in opened.found.others],
+    }
+
+
+def gate(found: Gate) -> Json:
+    """One gate of ``status``."""
+    return {"state": "on" if found.on else "off", "from": found.source, "reason": found.reason}
+
+
+def pending(
+    opened: Opened,
+    labels: Sequence[Label],
+    unreadable: Sequence[Unreadable],
+    rivals: Mapping[str, Sequence[Proposal]],
+) -> Json:
+    """The answer of ``pending``."""
+    return {
+        **home(opened),
+        "proposals": [_row(label, rivals[label.proposal.file]) for label in labels],
+        "unreadable": [{"id": i.id, "file": i.file, "reason": i.reason} for i in unreadable],
+    }
+
+
+def _row(label: Label, others: Sequence[Proposal]) -> Json:
+    proposal = label.proposal
+    return {
+        "id": proposal.id,
+        "file": proposal.file,
+        "subsystem": proposal.subsystem,
+        "action": proposal.action,
+        "target": proposal.target,
+        "summary": proposal.summary,
+        "origin": proposal.origin,
+        "created_at": proposal.created_at,
+        "status": str(label.status),
+        "category": label.category,
+        "rivals": [other.id for other in others],
+    }
+
+
+def show(shown: Shown) -> Json:
+    """The answer of ``show``."""
+    proposal, outcome = shown.proposal, shown.plan.outcome
+    budget, match = outcome.budget, outcome.match
+    return {
+        "id": proposal.id,
+        "subsystem": proposal.subsystem,
+        "action": proposal.action,
+        "target": proposal.target,
+        "status": str(shown.status),
+        "category": outcome.category,
+        "message": outcome.message,
+        "seal": shown.plan.seal,
+        "changes": [change(step) for step in shown.steps if not _is_folder(step)],
+        "findings": [finding(found) for found in outcome.findings],
+        "budget": budget
+        and {
+            "target": budget.target,
+            "before": budget.before,
+            "after": budget.after,
+            "limit": budget.limit,
+        },
+        "match": match
+        and {"strategy": match.strategy, "spans": [list(span) for span in match.spans]},
+        "source": None,
+    }
+
+
+def _is_folder(step: Step) -> bool:
+    if isinstance(step.change, Move):
+        return False
+    node = step.change.after or step.change.before
+    return node is not None and node.kind is NodeKind.DIR
+
+
+def change(step: Step) -> Json:
+    """One path of a plan."""
+    found = step.change
+    if isinstance(found, Move):
+        return {
+            "path": found.path,
+            "kind": "move",
+            "to": found.to,
+            "before_sha256": None,
+            "after_sha256": None,
+            "after_mode": None,
+            "diff": "",
+        }
+    kind = "create" if found.before is None else "delete" if found.after is None else "modify"
+    return {
+        "path": found.path,
+        "kind": kind,
+        "to": None,
+        "before_sha256": _hash(found.before),
+        "after_sha256": _hash(found.after),
+        "after_mode": oct(found.after.mode) if found.after else None,
+        "diff": unified(found),
+    }
+
+
+def unified(found: Change) -> str:
+    """The change as unified text; bytes that are no text are only said to differ."""
+    before, after = _text(found.before), _text(found.after)
+    if (found.before and before is None) or (found.after and after is None):
+        return f"Binary files a/{found.path} and b/{found.path} differ\n"
+    return diff.unified(before, after, found.path)
+
+
+def _text(node: Node | None) -> str | None:
+    return diff.decode(node.data) if node else None
+
+
+def _hash(node: Node | None) -> str | None:
+    return sha256(node.data) if node else None
+
+
+def finding(found: Finding) -> Json:
+    """One finding."""
+    return {
+        "code": found.code,
+        "severity": str(found.severity),
+        "message": found.message,
+        "at": found.at,
+    }
+
+
+def results(receipts: Sequence[Receipt]) -> Json:
+    """The answer of ``approve``, ``reject``, ``undo`` and ``gate``."""
+    return {"results": [result(receipt) for receipt in receipts]}
+
+
+def result(receipt: Receipt) -> Json:
+    """What became of one subject."""
+    return {
+        "id": receipt.subject,
+        "ok": receipt.ok,
+        "category": receipt.category,
+        "message": receipt.message,
+        "changed": list(receipt.changed),
+        "entries": [{"before": e.before, "after": e.after} for e in receipt.entries],
+        "journal": receipt.journal,
+    }
+
+
+def journal(entries: Sequence[Entry]) -> Json:
+    """The answer of ``journal``."""
+    return {
+        "entries": [
+            {
+                "id": entry.id,
+                "at": entry.at,
+                "home": entry.home,
+                "profile": entry.profile,
+                "verb": entry.verb,
+                "subject": entry.subject,
+                "ok": entry.ok,
+                "state": str(entry.state),
+                "category": entry.category,
+                "message": entry.message,
+                "changed": list(entry.changed),
+                "note": entry.note,
+                "undoes": entry.undoes,
+                "undone_by": entry.undone_by,
+                "actor": dict(entry.actor),
+            }
+            for entry in entries
+        ]
+    }
+
+
+def memory(store: Store) -> Json:
+    """The answer of ``memory`` for one store."""
+    drift = store.drift
+    return {
+        "target": store.target,
+        "path": store.path,
+        "state": store.state,
+        "reason": store.reason or None,
+        "link": store.link,
+        "drift": drift and {"kind": drift.kind, "line": drift.line, "message": drift.message},
+        "used": store.used,
+        "limit": store.limit,
+        "entries": [
+            {
+                "index": entry.index,
+                "text": entry.text,
+                "size": entry.size,
+                "findings": [finding(found) for found in entry.findings],
+            }
+            for entry in store.entries
+        ],
+    }
+
+
+def doctor(opened: Opened, checks: Sequence[Check]) -> Json:
+    """The answer of ``doctor``."""
+    return {
+        **home(opened),
+        "checks": [{"name": c.name, "ok": c.ok, "message": c.message} for c in checks],
+    }

@@ -1,0 +1,95 @@
+"""An opened home: everything the rest of the desk needs, fixed once at start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from core.errors import NoHomeError
+from core.ground import Ground
+from core.homes.base import Discovery, Kind, discover
+from core.homes.hermes import usage
+from core.homes.hermes.config import Config, managed_folder
+from core.homes.hermes.proposals import Judging
+from core.homes.hermes.rules import Rules
+from core.journal import Journal
+from core.settings import Settings
+from core.view import Disk, Source, View
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One home, one person's settings, one journal. ``state`` is signoff's own folder.
+
+    ``clock`` tells the time (UTC); ``rules`` is ``auto``, ``0.19`` or ``newest``.
+    """
+
+    found: Discovery
+    state: Path
+    settings: Settings
+    environ: Mapping[str, str]
+    clock: Callable[[], datetime]
+    rules: str = "auto"
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.state)
+
+    @property
+    def source(self) -> Source:
+        """The home as it stands on disk."""
+        return Disk(self.found.home)
+
+    def config(self) -> Config:
+        """The home's config as it stands."""
+        return self.judging().config(View(self.source))
+
+    def home_rules(self) -> Rules:
+        """The rules in force for the home as a whole."""
+        view, judging = View(self.source), self.judging()
+        return judging.rules_of(view, judging.config(view), None)
+
+    def ground(self) -> Ground:
+        """What a commit works on: the home, and the folders outside it that its config names."""
+        outside = (Path(path) for path in self.config().external_dirs if path.startswith("/"))
+        return Ground(self.found.home, self.found.profile, self.state, usage, tuple(outside))
+
+    def judging(self, *, as_agent: bool = False) -> Judging:
+        """How proposals are judged now. Pins that cannot be read are no pins: see `doctor`."""
+        return Judging(
+            now=self.clock(),
+            environ=self.environ,
+            managed=managed_folder(self.environ),
+            rules=self.rules,
+            as_agent=as_agent,
+            guards_off=self.settings.guards_off,
+            pins={} if as_agent else self.journal.pins(str(self.found.home)),
+        )
+
+
+def open_home(
+    *,
+    home: str | None,
+    kind: str | None,
+    profile: str | None,
+    environ: Mapping[str, str],
+    user_home: Path,
+    state: Path,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    rules: str = "auto",
+) -> Opened:
+    """Find the home and open it.
+
+    Raises :class:`NoHomeError` (none found, or one of a kind this version does not review) and
+    :class:`NotFoundError` (no such profile).
+    """
+    found = discover(home, kind, profile, environ, user_home)
+    if found.kind is not Kind.HERMES:
+        raise NoHomeError(
+            f"{found.home} is a {found.kind} home, which this version cannot review yet",
+            "Name a Hermes home with --home, or try `signoff demo`",
+        )
+    return Opened(found, state, settings, environ, clock, rules)
