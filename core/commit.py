@@ -17,10 +17,11 @@ from core.errors import LockedError, SignoffError, StateError, UnreadableError
 from core.files import Writer, private_folder
 from core.ground import Ground
 from core.journal import Intent, Journal, State, Step
-from core.model import Fact, Move, Plan, Receipt, RowEdit
+from core.model import Move, Receipt, RowEdit
+from core.plan import Plan
 from core.recover import reconcile
 from core.steps import RowFormat, Standing, backward, forward, resolve, standing
-from core.view import ABSENT, View, holds
+from core.view import ABSENT, Fact, View, holds
 
 
 def commit(

@@ -1,4 +1,4 @@
-"""What every part of signoff shares: nodes, changes, findings, plans, receipts. All frozen.
+"""What every part of signoff shares: nodes, changes, findings, outcomes, receipts. All frozen.
 
 Paths are text, relative to the home, with ``/`` between parts (``skills/ops/x/SKILL.md``); a path
 outside the home (``skills.external_dirs``) is absolute. Undecodable names carry surrogate escapes,
@@ -7,13 +7,10 @@ as :func:`os.fsdecode` makes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from core.view import View
+from typing import Any
 
 
 class NodeKind(StrEnum):
@@ -123,20 +120,6 @@ AnyChange = Change | Move | RowEdit | RowUndo
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """One recorded read: what a plan was based on.
-
-    ``resolve(view, key)`` gives the value again on another view; two facts are equal when kind,
-    key and value are. A file's value is its hash, a skill look-up's the folder it resolved to.
-    """
-
-    kind: str
-    key: str
-    value: str
-    resolve: Callable[[View, str], str] = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Budget:
     """A store's size before and after, in code points with delimiters; ``target`` is its name."""
 
@@ -195,25 +178,6 @@ class Outcome:
     def lands(self) -> bool:
         """Whether it would succeed (``noop`` changes no byte, yet is a success)."""
         return self.category in SUCCESS
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """An outcome bound to the bytes it was computed from: shown, then committed as it is, or not.
-
-    ``seal`` is a hash over ``facts``; ``changes`` hold everything that is written, the pending
-    record's removal last. ``verb`` and ``subject`` name the decision in the journal; ``record``
-    is the pending file it decides, ``undoes`` the journal entry it takes back.
-    """
-
-    verb: str
-    subject: str
-    outcome: Outcome
-    facts: tuple[Fact, ...]
-    seal: str
-    changes: tuple[AnyChange, ...]
-    record: str | None = None
-    undoes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,30 @@
-"""Binding an outcome to what it was based on: from here on it is shown and committed as one."""
+"""A plan: an outcome bound to what it was based on, shown and committed as one."""
 
 from __future__ import annotations
 
-from core.model import AnyChange, Change, Outcome, Plan
-from core.view import View, seal
+from dataclasses import dataclass
+
+from core.model import AnyChange, Change, Outcome
+from core.view import Fact, View, seal
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An outcome bound to the bytes it was computed from: shown, then committed as it is, or not.
+
+    ``seal`` is a hash over ``facts``; ``changes`` hold everything that is written, the pending
+    record's removal last. ``verb`` and ``subject`` name the decision in the journal; ``record``
+    is the pending file it decides, ``undoes`` the journal entry it takes back.
+    """
+
+    verb: str
+    subject: str
+    outcome: Outcome
+    facts: tuple[Fact, ...]
+    seal: str
+    changes: tuple[AnyChange, ...]
+    record: str | None = None
+    undoes: int | None = None
 
 
 def bind(

@@ -14,10 +14,9 @@ from core.model import (
     Move,
     NodeKind,
     Outcome,
-    Plan,
     RowUndo,
 )
-from core.plan import bind
+from core.plan import Plan, bind
 from core.steps import same
 from core.view import View, name, parent
 

@@ -11,11 +11,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
-from core.model import Change, Fact, Move, Node, NodeKind
+from core.model import Change, Move, Node, NodeKind
 
 T = TypeVar("T")
 
@@ -75,6 +75,20 @@ def parent(path: str) -> str:
 def name(path: str) -> str:
     """The last part of ``path``."""
     return path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One recorded read: what a plan was based on.
+
+    ``resolve(view, key)`` gives the value again on another view; two facts are equal when kind,
+    key and value are. A file's value is its hash, a skill look-up's the folder it resolved to.
+    """
+
+    kind: str
+    key: str
+    value: str
+    resolve: Callable[[View, str], str] = field(compare=False, repr=False)
 
 
 class Source(Protocol):

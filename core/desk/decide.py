@@ -13,7 +13,8 @@ from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_qu
 from core.homes.hermes.proposals import plan_approval, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import Step
-from core.model import Plan, Receipt
+from core.model import Receipt
+from core.plan import Plan
 from core.steps import resolve
 from core.view import Overlay, Source, View
 

@@ -11,9 +11,10 @@ from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_qu
 from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
 from core.homes.hermes.status import Status, asks, status_of
 from core.journal import Step
-from core.model import Fact, Finding, Plan
+from core.model import Finding
+from core.plan import Plan
 from core.steps import resolve
-from core.view import Snapshot, Source, View, holds
+from core.view import Fact, Snapshot, Source, View, holds
 
 
 @dataclass(frozen=True, slots=True)

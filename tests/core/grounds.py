@@ -11,8 +11,8 @@ from pathlib import Path
 from core.ground import Ground
 from core.homes.hermes import usage
 from core.journal import Journal
-from core.model import AnyChange, Change, Move, Node, NodeKind, Outcome, Plan, RowAction, RowEdit
-from core.plan import bind
+from core.model import AnyChange, Change, Move, Node, NodeKind, Outcome, RowAction, RowEdit
+from core.plan import Plan, bind
 from core.view import View
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)

@@ -15,7 +15,8 @@ from core import locks
 from core.commit import commit
 from core.ground import Ground
 from core.journal import Entry, Journal, State
-from core.model import Plan, Receipt
+from core.model import Receipt
+from core.plan import Plan
 from core.recover import reconcile
 from core.undo import plan_undo
 from core.view import View

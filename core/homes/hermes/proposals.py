@@ -11,8 +11,8 @@ from core.homes.hermes import memory_guards, memory_replay, skill_guards, skill_
 from core.homes.hermes.config import CONFIG, Config, read_config, rules_for
 from core.homes.hermes.pending import Proposal, Unreadable
 from core.homes.hermes.rules import Rules
-from core.model import Node, NodeKind, Outcome, Plan
-from core.plan import bind
+from core.model import Node, NodeKind, Outcome
+from core.plan import Plan, bind
 from core.view import View
 
 Pins = Mapping[int, str]
