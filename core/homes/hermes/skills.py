@@ -1,0 +1,205 @@
+"""Skills on disk: where the agent looks, what it skips, which folder a name means.
+
+hermes-agent 0.19.0, ``_find_skill`` and ``agent/skill_utils.py``. A skill is a folder that holds
+``SKILL.md``; the tools name it by its folder, usage rows and pins by the ``name:`` of its head.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.homes.hermes.config import Config
+from core.homes.hermes.rules import Rules
+from core.homes.hermes.skill_rules import SKILL_FILE, SUPPORT_FOLDERS
+from core.model import NodeKind
+from core.view import View, join, name, parent
+
+SKILLS = "skills"
+ARCHIVE = "skills/.archive"
+#: Folders that hold no skill of their own, wherever they stand below a root.
+EXCLUDED = frozenset(
+    {
+        ".git",
+        ".github",
+        ".hub",
+        ".archive",
+        ".venv",
+        "venv",
+        "node_modules",
+        "site-packages",
+        "__pycache__",
+        ".tox",
+        ".nox",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+    }
+)
+#: The agent reads a head's name from this many characters, line by line, not as YAML.
+_HEAD = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFolder:
+    """One skill: its folder (as a view names it), the root it lies in, the name its head says."""
+
+    folder: str
+    root: str
+    declared: str
+
+    @property
+    def named(self) -> str:
+        """The folder's own name, by which the tools look it up."""
+        return name(self.folder)
+
+    @property
+    def category(self) -> str:
+        """The first folder below the root, ``""`` for a skill directly in it."""
+        parts = self.folder[len(self.root) + 1 :].split("/")
+        return parts[0] if len(parts) > 1 else ""
+
+
+def roots(config: Config, rules: Rules) -> tuple[str, ...]:
+    """Folders searched for skills, in order: the home's own, then the configured ones.
+
+    Newest rules search ``skills.create_dir`` too.
+    """
+    found = [SKILLS]
+    if rules is Rules.NEWEST and config.create_dir:
+        found.append(config.create_dir)
+    found += config.external_dirs
+    return tuple(dict.fromkeys(found))
+
+
+def find_skill(view: View, wanted: str, config: Config, rules: Rules) -> str | None:
+    """The folder ``wanted`` means, ``None`` if there is none; only the answer is recorded.
+
+    The first hit wins. 0.19.0 walks in the file system's own order, newest in sorted order and
+    also takes ``category/name``.
+    """
+    key = json.dumps([wanted, rules is Rules.NEWEST, *roots(config, rules)])
+    return view.ask("skill", key, _resolve) or None
+
+
+def candidates(view: View, wanted: str, config: Config, rules: Rules) -> tuple[str, ...]:
+    """Every folder ``wanted`` could mean, the one that wins first. Not recorded."""
+    return _candidates(view, wanted, rules is Rules.NEWEST, roots(config, rules))
+
+
+def list_skills(view: View, config: Config, rules: Rules) -> tuple[SkillFolder, ...]:
+    """Every skill, in the order the agent meets them; ``SKILL.md`` heads are read, not recorded."""
+    quiet = view.quiet()
+    searched = roots(config, rules)
+    return tuple(
+        SkillFolder(folder, root_of(folder, searched), read_declared(quiet, folder))
+        for folders in _index(view, rules is Rules.NEWEST, searched).values()
+        for folder in folders
+    )
+
+
+def root_of(folder: str, searched: tuple[str, ...]) -> str:
+    """The searched root that holds ``folder``: the first one that does, else the home's own."""
+    for root in searched:
+        if folder == root or folder.startswith(root.rstrip("/") + "/"):
+            return root
+    return SKILLS
+
+
+def declared_name(view: View, folder: str) -> str:
+    """The name a skill's head gives it, the folder's own if none; only the name is recorded."""
+    return view.ask("declared-name", folder, read_declared)
+
+
+def read_declared(view: View, folder: str) -> str:
+    """The ``name:`` line between the first two ``---`` lines of a SKILL.md, quotes stripped."""
+    data = view.read(join(folder, SKILL_FILE)).data
+    text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    inside = False
+    for line in text[:_HEAD].split("\n"):
+        line = line.strip()
+        if line == "---":
+            if inside:
+                break
+            inside = True
+        elif inside and line.startswith("name:"):
+            value = line.split(":", 1)[1].strip().strip("\"'")
+            if value:
+                return value
+    return name(folder)
+
+
+def in_support_folder(view: View, path: str, root: str) -> bool:
+    """Whether ``path`` lies in a support folder of a skill below ``root``: data, not a skill."""
+    above = parent(path)
+    while above.startswith(root.rstrip("/") + "/"):
+        if name(above) in SUPPORT_FOLDERS and has_skill_file(view, parent(above)):
+            return True
+        above = parent(above)
+    return False
+
+
+def has_skill_file(view: View, folder: str) -> bool:
+    """Whether ``folder`` holds something named SKILL.md that is there (a folder counts)."""
+    return exists(view, join(folder, SKILL_FILE))
+
+
+def exists(view: View, path: str) -> bool:
+    """Whether something is at ``path``, links followed: a link to nothing is nothing."""
+    kind = view.kind(path)
+    if kind is not NodeKind.LINK:
+        return kind is not None
+    target = view.resolve(path)
+    return target is not None and view.kind(target) is not None
+
+
+def _resolve(view: View, key: str) -> str:
+    wanted, newest, *searched = json.loads(key)
+    found = _candidates(view, wanted, newest, tuple(searched))
+    return found[0] if found else ""
+
+
+def _candidates(
+    view: View, wanted: str, newest: bool, searched: tuple[str, ...]
+) -> tuple[str, ...]:
+    index = _index(view, newest, searched)
+    if newest and "/" in wanted:
+        ends = {join(root, wanted) for root in searched}
+        return tuple(folder for folder in index.get(name(wanted), ()) if folder in ends)
+    return index.get(wanted, ())
+
+
+def _index(view: View, newest: bool, searched: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    key = f"skill-index\0{newest}\0" + "\0".join(searched)
+    return view.shared(key, lambda quiet: _build(quiet, newest, searched))
+
+
+def _build(view: View, newest: bool, searched: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for root in searched:
+        for folder in _walk(view, root, newest):
+            folders = found.setdefault(name(folder), [])
+            if folder not in folders:
+                folders.append(folder)
+    return {named: tuple(folders) for named, folders in found.items()}
+
+
+def _walk(view: View, root: str, newest: bool) -> list[str]:
+    """Folders below ``root`` with a SKILL.md, each before those inside it."""
+    found = []
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        names = view.names(folder)
+        is_skill = SKILL_FILE in names and has_skill_file(view, folder)
+        if is_skill:
+            found.append(folder)
+        skipped = EXCLUDED | SUPPORT_FOLDERS if is_skill else EXCLUDED
+        inside = [
+            join(folder, child)
+            for child in (sorted(names) if newest else names)
+            if child not in skipped and view.kind(join(folder, child)) is NodeKind.DIR
+        ]
+        todo += reversed(inside)
+    return found
