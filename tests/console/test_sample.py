@@ -15,36 +15,50 @@ import yaml
 from console.sample import write_sample
 from console.sample.empty import write_empty
 from console.sample.folder import OccupiedError, UnwritableError, fill
+from core.homes.hermes import memory_replay, skill_replay
+from core.homes.hermes.config import Config
+from core.homes.hermes.rules import Rules
+from core.model import Outcome
+from core.view import Disk, View
 
 NOW = datetime(2026, 11, 1, 12, 30, 0, 250_000, tzinfo=UTC)
 UNREADABLE = "memory/e0c4529a"
-#: What each record asks for.
-ACTIONS = {
-    "memory/3f8a1c20": "add",
-    "memory/b71d90e4": "add",
-    "memory/5c2e77a9": "replace",
-    "memory/d04b6f13": "replace",
-    "memory/81e5a2cc": "replace",
-    "memory/a9c37f05": "remove",
-    "memory/6d10e8b7": "add",
-    "memory/2b94f1d8": "add",
-    "memory/e6f3075b": "add",
-    "memory/947acd31": "add",
-    "memory/0fd28b6e": "batch",
-    "memory/c85b3e92": "add",
-    "skills/1a6fd3b8": "create",
-    "skills/72c0e95d": "patch",
-    "skills/f4830ba6": "patch",
-    "skills/38d7b2e1": "patch",
-    "skills/bd51c7f9": "patch",
-    "skills/4e29a06c": "write_file",
-    "skills/d7e6f84a": "write_file",
-    "skills/90b3c15f": "delete",
-    "skills/65f2da7e": "delete",
-    "skills/ab0847d3": "edit",
-    "skills/c31e9f60": "patch",
-    "skills/17d4e8ba": "create",
+#: What each record asks for, and what the agent's own approval would make of it.
+QUEUE = {
+    "memory/3f8a1c20": ("add", "ok"),  # fits as it is
+    "memory/b71d90e4": ("add", "ok"),  # fits, in the profile
+    "memory/5c2e77a9": ("replace", "ok"),  # swaps the whole entry
+    "memory/d04b6f13": ("replace", "ok"),  # aims at two words of it: other facts would go
+    "memory/81e5a2cc": ("replace", "no_match"),  # the entry was rewritten since
+    "memory/a9c37f05": ("remove", "ambiguous"),  # two entries name it
+    "memory/6d10e8b7": ("add", "over_budget"),  # 490 characters where 311 are free
+    "memory/2b94f1d8": ("add", "noop"),  # stored already
+    "memory/e6f3075b": ("add", "threat_pattern"),  # an order found on a web page
+    "memory/947acd31": ("add", "threat_invisible_unicode"),  # zero-width spaces
+    "memory/0fd28b6e": ("batch", "ok"),  # frees room, then adds what would not have fitted
+    "memory/c85b3e92": ("add", "ok"),  # holds the delimiter: becomes two entries
+    "skills/1a6fd3b8": ("create", "ok"),  # by the background review
+    "skills/72c0e95d": ("patch", "ok"),  # exact
+    "skills/f4830ba6": ("patch", "ok"),  # the same anchor
+    "skills/38d7b2e1": ("patch", "ok"),  # differs in spaces
+    "skills/bd51c7f9": ("patch", "patch_no_match"),  # the line is gone
+    "skills/4e29a06c": ("write_file", "ok"),  # a new reference
+    "skills/d7e6f84a": ("write_file", "missing_argument"),  # the text stands under content
+    "skills/90b3c15f": ("delete", "ok"),  # absorbed into log-search
+    "skills/65f2da7e": ("delete", "pinned"),
+    "skills/ab0847d3": ("edit", "invalid_frontmatter"),  # no description
+    "skills/c31e9f60": ("patch", "ok"),  # only first and last line agree
+    "skills/17d4e8ba": ("create", "skill_exists"),
 }
+#: How each patch that lands finds its place.
+STRATEGIES = {
+    "skills/72c0e95d": "exact",
+    "skills/f4830ba6": "exact",
+    "skills/38d7b2e1": "whitespace_normalized",
+    "skills/c31e9f60": "block_anchor",
+}
+#: Two proposals for one entry, and two for one line.
+RIVALS = (("memory/5c2e77a9", "memory/d04b6f13"), ("skills/72c0e95d", "skills/f4830ba6"))
 SKILLS = {
     "data": {"invoice-audit", "migration-check"},
     "ops": {"canary-deploy", "incident-timeline", "log-grep-tips", "log-search"},
@@ -63,6 +77,14 @@ def record(home: Path, proposal: str) -> dict[str, Any]:
     return loaded
 
 
+def replayed(home: Path, proposal: str) -> Outcome:
+    """What the agent's approval would do, by the rules and the config the sample names."""
+    payload, view, config = record(home, proposal)["payload"], View(Disk(home)), Config(version=33)
+    if proposal.startswith("memory/"):
+        return memory_replay.replay(view, payload, config, Rules.V0_19)
+    return skill_replay.replay(view, payload, config, Rules.V0_19, NOW)
+
+
 def contents(home: Path) -> dict[str, bytes]:
     files = (path for path in home.rglob("*") if path.is_file())
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
@@ -70,13 +92,14 @@ def contents(home: Path) -> dict[str, bytes]:
 
 def test_the_queue_holds_every_record_of_the_table_and_one_unreadable(home: Path) -> None:
     files = {f"{path.parent.name}/{path.stem}" for path in home.glob("pending/*/*")}
-    assert files == {*ACTIONS, UNREADABLE}
-    assert {proposal: record(home, proposal)["action"] for proposal in ACTIONS} == ACTIONS
+    assert files == {*QUEUE, UNREADABLE}
+    actions = {proposal: record(home, proposal)["action"] for proposal in QUEUE}
+    assert actions == {proposal: action for proposal, (action, _) in QUEUE.items()}
     with pytest.raises(json.JSONDecodeError):
         record(home, UNREADABLE)
 
 
-@pytest.mark.parametrize("proposal", ACTIONS)
+@pytest.mark.parametrize("proposal", QUEUE)
 def test_a_record_has_the_shape_the_agent_writes(home: Path, proposal: str) -> None:
     """specs/hermes-approval-memory 2.1: seven fields, 2-space indent, literal text, no newline."""
     loaded = record(home, proposal)
@@ -91,13 +114,27 @@ def test_a_record_has_the_shape_the_agent_writes(home: Path, proposal: str) -> N
 
 
 def test_ages_run_from_minutes_to_eight_weeks_and_origins_are_mixed(home: Path) -> None:
-    records = [record(home, proposal) for proposal in ACTIONS]
+    records = [record(home, proposal) for proposal in QUEUE]
     ages = sorted(NOW.timestamp() - loaded["created_at"] for loaded in records)
     assert ages[0] == pytest.approx(7.31 * 60)
     assert timedelta(days=55).total_seconds() < ages[-1] < timedelta(days=56).total_seconds()
     assert len(set(ages)) == len(ages)
     origins = {loaded["origin"] for loaded in records}
     assert origins == {"assistant_tool", "background_review", "foreground"}
+
+
+@pytest.mark.parametrize("proposal", QUEUE)
+def test_each_record_comes_to_what_it_is_there_to_show(home: Path, proposal: str) -> None:
+    outcome = replayed(home, proposal)
+    assert outcome.category == QUEUE[proposal][1]
+    strategy = outcome.match.strategy if outcome.match else None
+    assert strategy == STRATEGIES.get(proposal)
+
+
+@pytest.mark.parametrize("pair", RIVALS)
+def test_rivals_claim_the_same_thing(home: Path, pair: tuple[str, str]) -> None:
+    first, second = (replayed(home, proposal).claims for proposal in pair)
+    assert first & second
 
 
 def test_memory_fills_most_of_its_budget(home: Path) -> None:
@@ -164,7 +201,7 @@ def test_the_same_now_gives_the_same_bytes(home: Path, tmp_path: Path) -> None:
 def test_another_now_moves_the_times_and_nothing_else(home: Path, tmp_path: Path) -> None:
     later = write_sample(tmp_path / "later", NOW + timedelta(days=400))
     moved = {path for path, data in contents(later).items() if data != contents(home)[path]}
-    records = {f"pending/{proposal}.json" for proposal in ACTIONS}
+    records = {f"pending/{proposal}.json" for proposal in QUEUE}
     assert moved == {*records, "skills/.usage.json", "skills/.curator_state", "cron/jobs.json"}
     gap = record(later, "skills/90b3c15f")["created_at"]
     assert gap - record(home, "skills/90b3c15f")["created_at"] == pytest.approx(400 * 86400)
