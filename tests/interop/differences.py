@@ -79,11 +79,11 @@ def of_skills(answer: Answer, outcome: Outcome) -> str:
         # The one gap: rules of the agent's scanner that ours does not have, and says so.
         found = any(finding.code == "scan_not_modelled" for finding in outcome.findings)
         return "" if found else "the agent's scanner blocks what ours takes for modelled"
-    if outcome.category == "unreadable_target" and answer.seen["success"]:
+    if outcome.category == "unreadable_target" and answer.category != "unreadable_target":
         # On purpose: the agent writes through a link to nothing, and so makes a file where the
-        # link leads; signoff writes only what it can read first.
+        # link leads (its scanner may still refuse it); signoff writes only what it can read first.
         dangling = any(_dangles(answer.before, path) for path in answer.before)
-        return "" if dangling else "unreadable for ours alone"
+        return "" if dangling else f"the agent says {answer.category}, ours unreadable_target"
     if answer.category != outcome.category:
         return f"the agent says {answer.category}, ours {outcome.category}"
     if answer.kept == outcome.lands:

@@ -9,6 +9,7 @@ import pytest
 
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skill_replay import replay
+from core.model import Outcome
 from core.view import Tree, View
 from tests.interop import differences
 from tests.interop.cases_skills import case
@@ -39,11 +40,11 @@ LEAST = {
     "patch_identical": 40,
     "patch_escape_drift": 6,
     "patch_breaks_frontmatter": 30,
-    "security_scan_blocked": 5,
+    "security_scan_blocked": 10,
     "pinned": 4,
     "absorbed_into_self": 15,
     "absorbed_target_missing": 3,
-    "unsafe_target": 1,
+    "unsafe_target": 8,
     "unknown_action": 20,
     "invalid": 25,
     "io_error": 3,
@@ -55,16 +56,20 @@ LEAST_WAYS = {
     "line_trimmed": 25,
     "whitespace_normalized": 8,
     "escape_normalized": 6,
-    "unicode_normalized": 1,
+    "unicode_normalized": 5,
     "block_anchor": 12,
     "context_aware": 5,
 }
+#: With the agent's scanner on: what lands with nothing left open, what both block, and the gap:
+#: what ours cannot judge and says so by ``scan_not_modelled``.
+LEAST_SCANS = {"clear": 25, "blocked": 10, "unsure": 50}
 
 
 def test_every_skill_case_is_answered_as_the_agent_answers_it(peer: Peer) -> None:
     print(f"SIGNOFF_SEED={SEED} SIGNOFF_CASES={CASES}")
     seen: Counter[str] = Counter()
     ways: Counter[str] = Counter()
+    scans: Counter[str] = Counter()
     for number in range(CASES):
         made = case(dice("skills", number))
         answer = ask(peer, made)
@@ -74,5 +79,15 @@ def test_every_skill_case_is_answered_as_the_agent_answers_it(peer: Peer) -> Non
         seen[outcome.category] += 1
         if outcome.match:
             ways[outcome.match.strategy] += 1
+        if made.config.guard_agent_created:
+            scans[_scan(outcome)] += 1
     check_counts(seen, LEAST)
     check_counts(ways, LEAST_WAYS)
+    check_counts(scans, LEAST_SCANS)
+
+
+def _scan(outcome: Outcome) -> str:
+    if not outcome.lands:
+        return "blocked" if outcome.category == "security_scan_blocked" else "refused"
+    open_ = any(finding.code == "scan_not_modelled" for finding in outcome.findings)
+    return "unsure" if open_ else "clear"
