@@ -16,8 +16,8 @@ def now(fixed: str | None = None) -> datetime:
         return datetime.now(UTC)
     try:
         moment = datetime.fromisoformat(fixed)
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise UsageError(
             f"--now {fixed!r} is no time", "Write it like 2026-11-29T12:00:00+00:00"
         ) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -8,18 +8,19 @@ outcome in the journal. What does not end is settled by :mod:`core.recover`.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from core import locks
 from core.errors import LockedError, SignoffError, StateError, UnreadableError
-from core.files import Writer, private_folder
+from core.files import OutsideError, Writer, private_folder
 from core.ground import Ground
 from core.journal import Intent, Journal, State, Step
-from core.model import Move, Receipt, RowEdit
+from core.model import Move, NodeKind, Receipt, RowEdit
 from core.plan import Plan
-from core.recover import reconcile
+from core.recover import Settled, reconcile
 from core.steps import RowFormat, Standing, backward, forward, resolve, standing
 from core.view import ABSENT, Fact, View, holds
 
@@ -36,21 +37,32 @@ def commit(
     """Write ``plan``, or nothing; what stood in the way is in the receipt, never an exception.
 
     Commits that did not end are settled first. Raises :class:`StateError` when signoff's own
-    folder cannot be used: then nothing was changed.
+    folder cannot be used: then nothing was changed. ``patience``: seconds for all locks together.
     """
+    deadline = time.monotonic() + patience
     if not plan.outcome.lands:
         return _refused(plan, plan.outcome.category, plan.outcome.message)
     try:
         private_folder(ground.state)
+    except OSError as problem:
+        raise StateError(
+            f"signoff's own folder cannot be used: {_words(problem)}",
+            "Nothing was changed; name another folder in SIGNOFF_STATE",
+        ) from problem
+    try:
         with locks.hold([ground.lock], patience):
-            reconcile(ground, journal, patience)
+            settled = reconcile(ground, journal, deadline - time.monotonic())
+            if waiting := _unsettled(plan, settled):
+                return _refused(plan, "locked", waiting)
             paths = [ground.root / path for path in sorted(set(plan.outcome.locks))]
-            with locks.hold(paths, patience) as made:
+            with locks.hold(paths, deadline - time.monotonic()) as made:
                 return _decide(plan, ground, journal, now, note, made)
     except LockedError as problem:
         return _refused(plan, "locked", f"{problem.message}; nothing was changed")
     except UnreadableError as problem:
         return _refused(plan, "unreadable_target", problem.message)
+    except OutsideError as problem:
+        return _refused(plan, problem.code, f"{problem.message}; nothing was changed")
     except OSError as problem:
         return _refused(plan, "io_error", f"{_words(problem)}; nothing was changed")
 
@@ -63,6 +75,8 @@ def _decide(
     note: str,
     made: Collection[Path],
 ) -> Receipt:
+    if plan.undoes is not None and (other := journal.entry(plan.undoes).undone_by) is not None:
+        return _refused(plan, "gone", f"Entry {plan.undoes} is undone already, by entry {other}")
     view = View(ground.disk())
     if plan.record is not None and view.kind(plan.record) is None:
         return _refused(plan, "gone", "The proposal is gone: it was decided elsewhere")
@@ -71,6 +85,8 @@ def _decide(
     if moved := _moved(plan, view, writer, ground.rows, folders):
         return _refused(plan, "moved", f"{moved} changed since it was shown; nothing was written")
     steps = resolve(plan.changes, writer.current, ground.rows)
+    for step in steps:
+        writer.check(step.change)
     number = journal.open(
         Intent(
             at=now,
@@ -106,6 +122,15 @@ def _moved(
         node = writer.current(path, follow=True)
         if not rows.seal_holds(node.data if node else None, found):
             return path
+    return None
+
+
+def _unsettled(plan: Plan, settled: Sequence[Settled]) -> str | None:
+    """Why ``plan`` must wait for an earlier commit that did not end, ``None`` if it need not."""
+    touched = {change.path for change in plan.changes}
+    for line in settled:
+        if line.state is State.OPEN and touched & set(line.entry.changed):
+            return f"Entry {line.entry.id} did not end: {line.message}; nothing was changed"
     return None
 
 
@@ -147,7 +172,7 @@ def _write(
 def _torn(steps: Sequence[Step], writer: Writer, rows: RowFormat) -> str | None:
     """The first path that does not read back as it was written."""
     for step in steps:
-        if standing(step, writer, rows) is not Standing.AFTER:
+        if standing(step, writer, rows) not in (Standing.AFTER, Standing.REBUILT):
             return step.change.path
     return None
 
@@ -161,20 +186,33 @@ def _take_back(
     reason: str,
 ) -> Receipt:
     writer = ground.writer(str(number))
+    foreign: list[str] = []
     try:
         for place, step in reversed(list(enumerate(steps))):
-            if standing(step, writer, ground.rows) is Standing.AFTER:
+            stands = standing(step, writer, ground.rows)
+            if stands is Standing.AFTER:
                 backward(step, place, writer)
+            elif stands is Standing.FOREIGN and not _in_the_way(step, last=place == len(steps) - 1):
+                foreign.append(step.change.path)
     except (OSError, SignoffError) as problem:
         message = (
             f"{reason}, and it could not be taken back ({_words(problem)});"
             " the next changing command settles it"
         )
         return Receipt(plan.subject, False, "io_error", message, journal=number)
-    message = f"{reason}; nothing was changed"
+    state, category, message = State.FAILED, "io_error", f"{reason}; nothing was changed"
+    if foreign:
+        state, category = State.TORN, "torn"
+        message = f"{reason}, and {', '.join(foreign)} holds bytes of someone else; look at it"
     with contextlib.suppress(StateError):
-        journal.close(number, State.FAILED, "io_error", message)
-    return Receipt(plan.subject, False, "io_error", message, journal=number)
+        journal.close(number, state, category, message)
+    return Receipt(plan.subject, False, category, message, journal=number)
+
+
+def _in_the_way(step: Step, *, last: bool) -> bool:
+    """Whether ``step`` is the one that failed, and did so before it wrote anything."""
+    after = None if isinstance(step.change, Move) else step.change.after
+    return last and (after is None or after.kind is not NodeKind.FILE)
 
 
 def _paths(steps: Sequence[Step]) -> list[str]:

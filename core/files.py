@@ -50,8 +50,18 @@ class Writer:
         node = self.disk.node(path, data=True)
         if follow and node is not None and node.kind is NodeKind.LINK:
             target = View(self.disk).resolve(path)
-            node = self.disk.node(target, data=True) if target is not None else node
+            led = self.disk.node(target, data=True) if target is not None else None
+            return led if led is not None and led.kind is NodeKind.FILE else node
         return node
+
+    def check(self, change: Change | Move) -> None:
+        """Raises :class:`OutsideError` when making ``change`` would leave the home."""
+        if isinstance(change, Move):
+            self._place(change.path, follow=False)
+            self._place(change.to, follow=False)
+        else:
+            after = change.after
+            self._place(change.path, follow=after is not None and after.kind is NodeKind.FILE)
 
     def put(self, change: Change, number: int) -> None:
         """Make ``change.path`` what ``change.after`` says. Raises ``OSError``."""
@@ -88,6 +98,8 @@ class Writer:
 
     def _place(self, path: str, *, follow: bool) -> Path:
         full = self.disk.absolute(path)
+        if not _allowed(full):
+            raise OutsideError("A path the system does not allow", "Nothing was written")
         if follow and os.path.islink(full):
             real = os.path.realpath(full)
             if path in FOLLOWED:
@@ -117,7 +129,7 @@ class Writer:
                 # A file mounted on its own (containers) cannot be renamed over.
                 if problem.errno not in (errno.EXDEV, errno.EBUSY):
                     raise
-                _overwrite(place, node.data)
+                _overwrite(place, node)
                 os.unlink(temporary)
         except OSError:
             with contextlib.suppress(OSError):
@@ -126,9 +138,12 @@ class Writer:
         _sync_folder(place.parent)
 
     def _folder(self, place: Path, node: Node) -> None:
-        with contextlib.suppress(FileExistsError):
+        try:
             os.mkdir(place, node.mode)
             _sync_folder(place.parent)
+        except FileExistsError:
+            if not stat.S_ISDIR(os.lstat(place).st_mode):
+                raise
         if stat.S_IMODE(os.lstat(place).st_mode) != node.mode:
             os.chmod(place, node.mode)
 
@@ -141,13 +156,21 @@ class Writer:
 
 
 def private_folder(path: Path) -> Path:
-    """Make signoff's own folder, mode 0700. Raises ``OSError``."""
+    """Make signoff's own folder, mode 0700; one made by hand keeps its mode. Raises ``OSError``."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
 
 
 def _inside(path: str, root: Path) -> bool:
     return path == str(root) or path.startswith(str(root).rstrip("/") + "/")
+
+
+def _allowed(path: str) -> bool:
+    """Whether the system has such a path at all: no NUL, no half characters."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -164,14 +187,27 @@ def _keep_owner(handle: int, place: Path) -> None:
             os.fchown(handle, old.st_uid, old.st_gid)
 
 
-def _overwrite(place: Path, data: bytes) -> None:
-    handle = os.open(place, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _overwrite(place: Path, node: Node) -> None:
+    """Write into the file itself; when that fails, its old bytes are put back as far as it goes."""
+    handle = os.open(place, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        _write_all(handle, data)
-        os.ftruncate(handle, len(data))
-        os.fsync(handle)
+        before = os.pread(handle, os.fstat(handle).st_size, 0)
+        try:
+            _fill(handle, node.data)
+            os.fchmod(handle, node.mode)
+        except OSError:
+            with contextlib.suppress(OSError):
+                _fill(handle, before)
+            raise
     finally:
         os.close(handle)
+
+
+def _fill(handle: int, data: bytes) -> None:
+    os.lseek(handle, 0, os.SEEK_SET)
+    _write_all(handle, data)
+    os.ftruncate(handle, len(data))
+    os.fsync(handle)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -69,10 +69,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing a commit writes. ``edits``: the row edits a change of a row file came from."""
+    """One thing a commit writes. ``edits``: the row edits a change of a row file came from.
+
+    ``taken_back`` says that the change reverses them: it is a step of an undo.
+    """
 
     change: Change | Move
     edits: tuple[RowEdit, ...] = ()
+    taken_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +272,20 @@ class Journal:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         try:
-            with contextlib.closing(self._connect() if self._started() else _empty()) as db:
+            with contextlib.closing(self._existing() or _empty()) as db:
                 yield db
         except (OSError, sqlite3.Error) as problem:
             raise self._problem(problem) from problem
 
-    def _started(self) -> bool:
-        """Whether the file holds tables yet: a crash may have left it empty."""
-        return self.path.exists() and self.path.stat().st_size > 0
+    def _existing(self) -> sqlite3.Connection | None:
+        """The file, if it holds tables yet: a crash may have left it without any."""
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return None
+        db = self._connect()
+        if _format(db):
+            return db
+        db.close()
+        return None
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
@@ -365,6 +375,7 @@ def _step_out(step: Step, db: sqlite3.Connection) -> dict[str, Any]:
             [e.path, e.key, e.action, e.field, e.old, e.new, _plain(e.default), e.sealed]
             for e in step.edits
         ],
+        "taken_back": step.taken_back,
     }
 
 
@@ -378,7 +389,7 @@ def _step_in(body: Mapping[str, Any], db: sqlite3.Connection) -> Step:
         RowEdit(path, key, RowAction(action), field, old, new, default, sealed)
         for path, key, action, field, old, new, default, sealed in body["edits"]
     )
-    return Step(change, edits)
+    return Step(change, edits, body["taken_back"])
 
 
 def _plain(default: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -58,7 +58,14 @@ def is_held(path: Path) -> bool:
 def _acquire(path: Path, patience: float) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, 0o600)
-    waiter = _Waiter(handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return handle
+    except BlockingIOError:
+        waiter = _Waiter(handle)
+    except OSError:
+        os.close(handle)
+        raise
     if waiter.wait(patience):
         return handle
     raise LockedError(
@@ -74,19 +81,27 @@ class _Waiter:
         self._settled = threading.Lock()
         self._locked = threading.Event()
         self._abandoned = False
+        self._problem: OSError | None = None
         threading.Thread(target=self._block, daemon=True, name="signoff-lock").start()
 
     def _block(self) -> None:
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+        except OSError as problem:
+            self._problem = problem
         with self._settled:
-            if self._abandoned:
+            if self._abandoned or self._problem:
                 os.close(self._handle)
-            else:
-                self._locked.set()
+            self._locked.set()
 
     def wait(self, patience: float) -> bool:
-        """Whether the lock came within ``patience`` seconds; if not, it is given up for good."""
+        """Whether the lock came within ``patience`` seconds; if not, it is given up for good.
+
+        Raises ``OSError`` when the system refuses the lock.
+        """
         self._locked.wait(patience)
         with self._settled:
+            if self._problem:
+                raise self._problem
             self._abandoned = not self._locked.is_set()
             return not self._abandoned

@@ -6,12 +6,13 @@ removed. Any foreign: untouched and reported as torn.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from core import locks
 from core.errors import LockedError, SignoffError
 from core.ground import Ground
-from core.journal import Entry, Journal, State
+from core.journal import Entry, Journal, State, Step
 from core.model import Change
 from core.steps import Standing, forward, standing
 
@@ -33,10 +34,15 @@ def open_entries(ground: Ground, journal: Journal) -> tuple[Entry, ...]:
 def reconcile(
     ground: Ground, journal: Journal, patience: float = locks.PATIENCE
 ) -> tuple[Settled, ...]:
-    """Settle every open entry of this home, oldest first. signoff's own lock must be held."""
+    """Settle every open entry of this home, oldest first. signoff's own lock must be held.
+
+    ``patience``: seconds to wait for the agent's locks, for all entries together.
+    """
+    deadline = time.monotonic() + patience
     found = journal.entries(str(ground.root), states=(State.OPEN,))
     return tuple(
-        _settle(journal.entry(line.id), ground, journal, patience) for line in reversed(found)
+        _settle(journal.entry(line.id), ground, journal, deadline - time.monotonic())
+        for line in reversed(found)
     )
 
 
@@ -70,6 +76,11 @@ def _roll(entry: Entry, ground: Ground) -> tuple[State, str]:
     if Standing.AFTER not in stands:
         return State.DROPPED, "interrupted before anything was written; nothing was changed"
     for number, (step, stand) in enumerate(zip(entry.steps, stands, strict=True)):
-        if stand is Standing.BEFORE:
+        # A cache made anew since the crash may show the home as it was: it goes once more.
+        if stand is Standing.BEFORE or (stand is Standing.REBUILT and _removes(step)):
             forward(step, number, writer, ground.rows)
     return State.DONE, "interrupted, and finished by the next command"
+
+
+def _removes(step: Step) -> bool:
+    return isinstance(step.change, Change) and step.change.after is None

@@ -38,11 +38,15 @@ class RowFormat(Protocol):
 
 
 class Standing(Enum):
-    """How a step stands on disk. ``FOREIGN``: bytes that neither the plan nor its past knows."""
+    """How a step stands on disk. ``FOREIGN``: bytes that neither the plan nor its past knows.
+
+    ``REBUILT``: a cache that the agent made anew; it tells nothing and harms nothing.
+    """
 
     BEFORE = "before"
     AFTER = "after"
     FOREIGN = "foreign"
+    REBUILT = "rebuilt"
 
 
 class Current(Protocol):
@@ -95,13 +99,13 @@ def standing(step: Step, writer: Writer, rows: RowFormat) -> Standing:
     if same(now, change.before):
         return Standing.BEFORE
     if change.cache:
-        return Standing.AFTER
+        return Standing.REBUILT
     if step.edits and (now is None or now.kind is NodeKind.FILE):
         try:
             made = rows.made(now.data if now else None, step.edits)
         except UnreadableError:
             return Standing.FOREIGN
-        return Standing.AFTER if made else Standing.BEFORE
+        return Standing.AFTER if made is not step.taken_back else Standing.BEFORE
     return Standing.FOREIGN
 
 
@@ -114,8 +118,11 @@ def forward(step: Step, number: int, writer: Writer, rows: RowFormat) -> None:
     if step.edits:
         # The agent may have written other rows since the intent: never put old bytes over them.
         now = writer.current(change.path, follow=True)
-        data = rows.apply(now.data if now else None, step.edits)
-        if now != change.before and data is not None:
+        if now != change.before:
+            make = rows.reverse if step.taken_back else rows.apply
+            data = make(now.data if now else None, step.edits)
+            if data is None:
+                return
             mode = now.mode if now else 0o600
             change = replace(change, before=now, after=Node(NodeKind.FILE, data, mode))
     writer.put(change, number)
@@ -163,8 +170,8 @@ def _row_step(
 def _row_undo_step(undo: RowUndo, current: Current, rows: RowFormat) -> tuple[Step, ...]:
     now = current(undo.path, follow=True)
     if now == undo.after:
-        return (Step(Change(undo.path, now, undo.before)),)
+        return (Step(Change(undo.path, now, undo.before), undo.edits, taken_back=True),)
     data = rows.reverse(now.data if now else None, undo.edits)
     if data is None or now is None or data == now.data:
         return ()
-    return (Step(Change(undo.path, now, replace(now, data=data))),)
+    return (Step(Change(undo.path, now, replace(now, data=data)), undo.edits, taken_back=True),)

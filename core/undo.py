@@ -71,6 +71,8 @@ def _backwards(
     if isinstance(change, Move):
         stands = view.kind(change.path) is None and view.kind(change.to) is NodeKind.DIR
         return [Move(change.to, change.path)], stands
+    if step.taken_back:
+        return list(step.edits), True
     if step.edits and change.after is not None:
         return [RowUndo(change.path, change.before, change.after, step.edits)], True
     if change.cache:
@@ -86,7 +88,8 @@ def _folder_back(
     view: View, back: Change, planned: Sequence[AnyChange]
 ) -> tuple[list[AnyChange], bool]:
     if back.after is not None:
-        return ([] if view.kind(back.path) is NodeKind.DIR else [back]), True
+        kind = view.kind(back.path)
+        return ([] if kind else [back]), kind in (None, NodeKind.DIR)
     leaving = {
         name(c.path)
         for c in planned

@@ -104,7 +104,10 @@ class Source(Protocol):
         """Names in a folder, in the file system's own order. Raises ``OSError``."""
 
     def relative(self, path: str) -> str:
-        """An absolute path as paths of this home are named: relative if it lies inside."""
+        """A path as paths of this home are named: relative if it lies inside, else absolute.
+
+        ``path`` is absolute, or climbs out of the home (``../x``).
+        """
 
 
 class View:
@@ -221,9 +224,9 @@ class View:
         while todo:
             part = todo.pop(0)
             if part == "..":
-                done = parent(done) if done else ".."
+                done = self.source.relative(_above(done))
                 continue
-            here = join(done, part)
+            here = self.source.relative(join(done, part))
             try:
                 node = self.source.node(here, data=False)
             except (OSError, ValueError):
@@ -274,6 +277,8 @@ class Disk:
 
     def relative(self, path: str) -> str:
         root = str(self.root)
+        if path.startswith(".."):
+            path = os.path.normpath(os.path.join(root, path))
         if path == root:
             return ""
         return path[len(root) + 1 :] if path.startswith(root + "/") else path
@@ -343,13 +348,19 @@ class Overlay:
     def __init__(self, base: Source, changes: Iterable[Change | Move]) -> None:
         self._base = base
         self._nodes: dict[str, Node | None] = {}
+        self._children: dict[str, dict[str, Node | None]] = {}
+        if isinstance(base, Overlay):
+            # A forecast lays hundreds of plans over each other: they become one layer.
+            self._base = base._base
+            self._nodes = dict(base._nodes)
+            self._children = {path: dict(names) for path, names in base._children.items()}
         for change in changes:
             if isinstance(change, Move):
                 for path, node in list(View(self).tree(change.path)):
-                    self._nodes[path] = None
-                    self._nodes[change.to + path[len(change.path) :]] = node
+                    self._put(path, None)
+                    self._put(change.to + path[len(change.path) :], node)
             else:
-                self._nodes[change.path] = change.after
+                self._put(self._target(change), change.after)
 
     def relative(self, path: str) -> str:
         return self._base.relative(path)
@@ -360,11 +371,25 @@ class Overlay:
     def names(self, path: str) -> tuple[str, ...]:
         try:
             base = self._base.names(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             base = ()
-        inside = {name(p): node for p, node in self._nodes.items() if p and parent(p) == path}
-        kept = [child for child in base if inside.get(child, child) is not None]
-        return tuple(kept + [child for child, node in inside.items() if node and child not in kept])
+        inside = self._children.get(path, {})
+        kept = {child: None for child in base if inside.get(child, child) is not None}
+        return (*kept, *(child for child, node in inside.items() if node and child not in kept))
+
+    def _target(self, change: Change) -> str:
+        """Where ``change`` lands: a file written over a link is written where the link leads."""
+        if change.after is None or change.after.kind is not NodeKind.FILE:
+            return change.path
+        here = self.node(change.path, data=False)
+        if here is None or here.kind is not NodeKind.LINK:
+            return change.path
+        return View(self).resolve(change.path) or change.path
+
+    def _put(self, path: str, node: Node | None) -> None:
+        self._nodes[path] = node
+        if path:
+            self._children.setdefault(parent(path), {})[name(path)] = node
 
 
 class Tree:
@@ -375,9 +400,9 @@ class Tree:
         for path, content in files.items():
             above = parent(path)
             missing = []
-            while above and above not in self._nodes:
+            while above not in self._nodes:
                 missing.append(above)
-                above = parent(above)
+                above = parent(above) if above != "/" else ""
             for folder in reversed(missing):
                 self._nodes[folder] = Node(NodeKind.DIR, mode=0o755)
             if isinstance(content, bytes):
@@ -393,7 +418,7 @@ class Tree:
     def names(self, path: str) -> tuple[str, ...]:
         if path not in self._nodes:
             raise FileNotFoundError(path)
-        return tuple(name(p) for p in self._nodes if p and parent(p) == path)
+        return tuple(name(p) for p in self._nodes if name(p) and parent(p) == path)
 
 
 def seal(facts: Iterable[Fact]) -> str:
@@ -401,8 +426,8 @@ def seal(facts: Iterable[Fact]) -> str:
     digest = hashlib.sha256()
     for fact in facts:
         for part in (fact.kind, fact.key, fact.value):
-            digest.update(part.encode("utf-8", "surrogatepass"))
-            digest.update(b"\0")
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
 
 
@@ -431,6 +456,11 @@ def _node_digest(node: Node | None) -> str:
     return f"{node.kind}:{node.mode:o}:{sha256(node.data)}" if node else ABSENT
 
 
+def _above(path: str) -> str:
+    """The folder above ``path``, also above the home itself: ``..``, ``../..``."""
+    return join(path, "..") if not path or name(path) == ".." else parent(path)
+
+
 def _root(path: str) -> str:
     return "/" if path.startswith("/") else ""
 
@@ -443,7 +473,10 @@ def _read_file(full: str) -> bytes:
     # O_NONBLOCK: a file swapped for a pipe between the look and the open must not hang us.
     handle = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as stream:
-        if os.fstat(handle).st_size > MAX_BYTES:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("no regular file any more")
+        if status.st_size > MAX_BYTES:
             raise OSError("larger than 64 MiB")
         return stream.read()
 
