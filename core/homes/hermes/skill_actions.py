@@ -317,8 +317,11 @@ def _inside(view: View, key: str) -> str:
 
 
 def _there(view: View, path: str) -> bool:
-    if _too_long(path, MAX_FILE_NAME):
-        raise RefusedError("io_error", "A part of the path is longer than a file name can be.")
+    """Whether something is there; a name too long for the system fails where its folder is."""
+    parts = path.split("/")
+    for at, part in enumerate(parts):
+        if _too_long(part, MAX_FILE_NAME) and exists(view, "/".join(parts[:at])):
+            raise RefusedError("io_error", "A part of the path is longer than a file name can be.")
     return exists(view, path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
@@ -27,8 +28,8 @@ def link(target: str) -> Node:
     return Node(NodeKind.LINK, target.encode())
 
 
-def home(**files: bytes | Node) -> View:
-    """A home whose ``skills/probe/SKILL.md`` is there unless given; keys are paths."""
+def home(**files: Any) -> View:
+    """A home whose ``skills/probe/SKILL.md`` is there unless given; paths to bytes or nodes."""
     return View(Tree({"skills/probe/SKILL.md": skill("probe"), **files}))
 
 
@@ -42,7 +43,7 @@ def folder(path: Path) -> dict[str, bytes | Node]:
 
 
 def run(
-    view: View, config: Config | None = None, rules: Rules = Rules.V0_19, **payload: object
+    view: View, config: Config | None = None, rules: Rules = Rules.V0_19, **payload: Any
 ) -> Outcome:
     """Replay as the agent would."""
     return replay(view, payload, config or Config(), rules, NOW)
@@ -54,7 +55,7 @@ def guarded(
     rules: Rules = Rules.V0_19,
     origin: str = "assistant_tool",
     off: frozenset[str] = frozenset(),
-    **payload: object,
+    **payload: Any,
 ) -> Outcome:
     """Replay, then signoff's guards."""
     config = config or Config()
