@@ -372,7 +372,9 @@ def _operations(payload: Mapping[str, object]) -> tuple[Mapping[str, object], ..
 def _row_key(case: _Case, rows: usage.Rows, folder: str) -> str:
     """The row the curator looks at is under the head's name; the folder's stands in."""
     declared = declared_name(case.view, folder)
-    return name(folder) if not rows.row(declared) and rows.row(name(folder)) else declared
+    if rows.row(declared) is None and rows.row(name(folder)) is not None:
+        return name(folder)
+    return declared
 
 
 def _free_place(case: _Case, named: str) -> str:
