@@ -73,7 +73,7 @@ def _unread(tree: Mapping[str, Node], path: str) -> bool:
     )
 
 
-def of_skills(answer: Answer, outcome: Outcome) -> str:
+def of_skills(payload: Any, answer: Answer, outcome: Outcome) -> str:
     """As :func:`of_memory`, for a skill proposal."""
     if answer.category == "security_scan_blocked" and outcome.lands:
         # The one gap: rules of the agent's scanner that ours does not have, and says so.
@@ -94,7 +94,7 @@ def of_skills(answer: Answer, outcome: Outcome) -> str:
         return f"the agent matched {found_by}, ours {ours_by}"
     ours, peers = landed(answer.before, outcome), dict(answer.after)
     if not outcome.lands:
-        _forget_leftovers(answer, ours, peers)
+        _forget_leftovers(payload, answer, ours, peers)
     for tree in (ours, peers):
         tree.pop(usage.LOCK, None)
     rows = _rows_differ(answer, outcome)
@@ -108,16 +108,24 @@ def _dangles(tree: Mapping[str, Node], path: str) -> bool:
     return tree[path].kind is NodeKind.LINK and not exists(View(Tree(tree)), path)
 
 
-def _forget_leftovers(answer: Answer, ours: dict[str, Node], peers: dict[str, Node]) -> None:
-    """What a refusal of the agent leaves behind and ours never makes.
+def _forget_leftovers(
+    payload: Any, answer: Answer, ours: dict[str, Node], peers: dict[str, Node]
+) -> None:
+    """What a refusal of the agent leaves behind and ours never does.
 
     Folders it made before it failed; after a scan also the text put back, with LF line ends and
-    its own mode.
+    its own mode. A blocked create is taken back by removing the whole folder, with all that was
+    in it before: named like a category, it costs the agent every skill in there.
     """
     for path in [path for path in peers if path not in ours]:
         if peers[path].kind is NodeKind.DIR:
             del peers[path]
     if answer.category == "security_scan_blocked":
+        if payload["action"] == "create":
+            folder = "/".join(p for p in ("skills", payload.get("category"), payload["name"]) if p)
+            for path in [path for path in ours if f"{path}/".startswith(f"{folder}/")]:
+                assert path not in peers
+                del ours[path]
         for path, node in peers.items():
             before = ours.get(path)
             if before is not None and node != before and node.data == _lines(before.data):

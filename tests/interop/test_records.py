@@ -176,5 +176,5 @@ def _replay(subsystem: str, payload: object, answer: Answer) -> Outcome:
 
 def _why_different(subsystem: str, payload: Any, answer: Answer, outcome: Outcome) -> str:
     if subsystem == "skills":
-        return differences.of_skills(answer, outcome)
+        return differences.of_skills(payload, answer, outcome)
     return differences.of_memory(payload, answer, outcome)

@@ -74,7 +74,7 @@ def test_every_skill_case_is_answered_as_the_agent_answers_it(peer: Peer) -> Non
         made = case(dice("skills", number))
         answer = ask(peer, made)
         outcome = replay(View(Tree(answer.before)), made.payload, made.config, Rules.V0_19, NOW)
-        why = differences.of_skills(answer, outcome)
+        why = differences.of_skills(made.payload, answer, outcome)
         assert not why, story(number, made, answer, outcome, why)
         seen[outcome.category] += 1
         if outcome.match:

@@ -363,7 +363,8 @@ def _folders(view: View, path: str) -> list[Change]:
     while above not in ("", "/"):
         kind = view.kind(above)
         if kind is NodeKind.LINK:
-            kind = view.kind(view.resolve(above) or above)
+            # A link to nothing stands in the way: the agent's mkdir fails on it.
+            kind = view.kind(view.resolve(above) or above) or NodeKind.LINK
         if kind is NodeKind.DIR:
             break
         if kind is not None:

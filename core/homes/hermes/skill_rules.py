@@ -187,21 +187,25 @@ def encode(text: str, field: str) -> bytes:
 def shown_length(value: object, stop: int) -> int:
     """``len(str(value))``, but never more work than ``stop`` characters are worth.
 
-    Aliases make a short text stand for millions of items: counting ends at ``stop``.
+    Aliases make a short text stand for millions of items: counting ends at ``stop``. One that
+    stands for what it lies in is shown as ``[...]``.
     """
     if isinstance(value, str):
         return len(value)
     total = 0
-    todo = [value]
+    todo: list[tuple[object, frozenset[int]]] = [(value, frozenset())]
     while todo and total <= stop:
-        item = todo.pop()
+        item, above = todo.pop()
+        if id(item) in above:
+            total += len("[...]")
+            continue
+        inside = above | {id(item)}
         if isinstance(item, dict):
             total += 2 + 2 * max(len(item) - 1, 0) + 2 * len(item)
-            for pair in _some(item.items(), stop):
-                todo += pair
+            todo += [(part, inside) for pair in _some(item.items(), stop) for part in pair]
         elif isinstance(item, list | tuple | set):
             total += 2 + 2 * max(len(item) - 1, 0)
-            todo += _some(item, stop)
+            todo += [(part, inside) for part in _some(item, stop)]
         else:
             total += _scalar_length(item, stop, bare=item is value)
     return total
