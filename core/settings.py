@@ -48,7 +48,7 @@ def read_settings(path: Path) -> Settings:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Settings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, ValueError) as problem:
         raise UsageError(f"The settings {path} cannot be read ({problem})", _HINT) from problem
     guards = data.pop("guards", {})
     terminal = data.pop("decide_needs_terminal", False)

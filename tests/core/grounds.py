@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+import os
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -73,6 +79,53 @@ def file(data: bytes, mode: int = 0o600) -> Node:
 def folder(mode: int = 0o755) -> Node:
     """A folder node."""
     return Node(NodeKind.DIR, b"", mode)
+
+
+def link(target: str) -> Node:
+    """A link node."""
+    return Node(NodeKind.LINK, os.fsencode(target))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder anybody may enter, for work without the rights of the superuser."""
+
+    root: Path
+
+    def unprivileged(self, work: Callable[[], list[str]]) -> list[str]:
+        """``work`` in a process of a plain user; what it gives back."""
+        result = self.root / "unprivileged.json"
+        result.touch()
+        result.chmod(0o666)
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.geteuid() == 0:
+                    os.setgid(65534)
+                    os.setuid(65534)
+                result.write_text(json.dumps(work()), encoding="utf-8")
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        found: list[str] = json.loads(result.read_text(encoding="utf-8"))
+        return found
+
+
+@contextmanager
+def apart() -> Iterator[Place]:
+    """A fresh :class:`Place` outside the test's own folder, which only its owner may enter."""
+    root = Path(tempfile.mkdtemp())
+    try:
+        root.chmod(0o755)
+        yield Place(root)
+    finally:
+        for path in root.rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o755)
+        shutil.rmtree(root)
 
 
 def add_to_memory(view: View) -> Plan:

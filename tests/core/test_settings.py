@@ -1,0 +1,82 @@
+"""signoff's own settings: every mistake is named, none is guessed at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import UsageError
+from core.settings import GUARDS, Settings, read_settings
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "settings.toml"
+
+
+def test_no_file_means_the_defaults(path: Path) -> None:
+    assert read_settings(path) == Settings(frozenset(), decide_needs_terminal=False)
+    path.write_text("", encoding="utf-8")
+    assert read_settings(path) == Settings()
+
+
+def test_all_there_is(path: Path) -> None:
+    path.write_text(
+        "decide_needs_terminal = true\n[guards]\nfragment = false\nretarget = true\nmodes = false\n",
+        encoding="utf-8",
+    )
+    assert read_settings(path) == Settings(frozenset({"fragment", "modes"}), True)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_every_guard_has_a_switch(path: Path, guard: str) -> None:
+    path.write_text(f"[guards]\n{guard} = false\n", encoding="utf-8")
+    assert read_settings(path).guards_off == {guard}
+
+
+def test_the_guards_of_the_design_with_their_kinds() -> None:
+    """design.md, section 1: refuse, ask, change and say so."""
+    kinds: dict[str, set[str]] = {}
+    for guard, kind in GUARDS.items():
+        kinds.setdefault(kind, set()).add(guard)
+    assert kinds == {
+        "refuse": {"retarget", "structure", "pinned_name", "target", "unstorable"},
+        "ask": {"fragment", "approximate", "delimiter"},
+        "change": {"archive", "provenance", "modes", "line_endings"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("theme = 1\n", "an unknown key 'theme'"),
+        ("decide_needs_terminal = 1\n", "decide_needs_terminal in {path} must be true or false"),
+        ("guards = false\n", "[guards] in {path} must be a table"),
+        ("[guards]\nfragments = false\n", "{path} names an unknown guard 'fragments'"),
+        ("[guards]\nfragment = 0\n", "guards.fragment in {path} must be true or false"),
+        ('[guards]\nfragment = "no"\n', "guards.fragment in {path} must be true or false"),
+        ("[[guards]]\nfragment = false\n", "[guards] in {path} must be a table"),
+        ("guards = ", "The settings {path} cannot be read"),
+        ("a = 1\na = 2\n", "The settings {path} cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named(path: Path, text: str, said: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_settings(path)
+    assert said.format(path=path) in caught.value.message
+    assert caught.value.hint == "Mend or remove the line; the README lists every setting"
+    assert caught.value.exit_code == 2
+
+
+def test_a_file_that_is_no_text_or_no_file(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_settings(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_settings(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_settings(Path("a\0b"))
