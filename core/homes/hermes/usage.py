@@ -121,8 +121,9 @@ def apply(data: bytes | None, edits: Sequence[RowEdit]) -> bytes | None:
 def reverse(data: bytes | None, edits: Sequence[RowEdit]) -> bytes | None:
     """The file with those fields put back that still hold what ``edits`` wrote.
 
-    A counter loses what was added, whatever was added since; a row that is back at what it was
-    made from goes. ``None``: nothing to write. Raises :class:`UnreadableError`.
+    A counter loses what was added, whatever was added since; a field that was not there stays,
+    empty; a row that is back at what it was made from goes. ``None``: nothing to write. Raises
+    :class:`UnreadableError`.
     """
     rows = _parse(data)
     before = copy.deepcopy(rows)
