@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from core.ground import Ground
 from core.homes.hermes import usage
@@ -212,3 +214,47 @@ def digest(found: Tree) -> str:
 
 def _bind(view: View, outcome: Outcome) -> Plan:
     return bind(view, "approve", "0a0a0a0a", outcome, record=RECORD)
+
+
+@contextmanager
+def held_elsewhere(path: Path) -> Iterator[None]:
+    """Another process holds the lock ``path``, as the agent does, for the whole block."""
+    ready, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        os.close(done[1])
+        os.write(ready[1], b"x")
+        os.read(done[0], 1)
+        os._exit(0)
+    os.close(done[0])
+    try:
+        os.read(ready[0], 1)
+        yield
+    finally:
+        os.close(done[1])
+        os.waitpid(child, 0)
+        os.close(ready[0])
+        os.close(ready[1])
+
+
+def rows_of(ground: Ground) -> dict[str, dict[str, Any]]:
+    """The usage rows as they stand."""
+    found: dict[str, dict[str, Any]] = json.loads((ground.root / usage.PATH).read_bytes())
+    return found
+
+
+def agent_writes_rows(
+    ground: Ground, change: Callable[[dict[str, dict[str, Any]]], object]
+) -> None:
+    """The agent changes its rows: read, changed and replaced under their lock."""
+    path = ground.root / usage.PATH
+    with (ground.root / usage.LOCK).open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        rows = json.loads(path.read_bytes())
+        change(rows)
+        fresh = path.with_name(".usage_agent.tmp")
+        fresh.write_text(json.dumps(rows, indent=2, sort_keys=True), encoding="utf-8")
+        fresh.replace(path)

@@ -1,0 +1,594 @@
+"""Commit: the plan that was shown, byte for byte, or nothing (design, section 1)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import files
+from core.commit import commit
+from core.errors import StateError
+from core.ground import Ground
+from core.homes.hermes import usage
+from core.journal import Intent, Journal, State
+from core.model import Change, Move, Outcome, Receipt, RowAction, RowEdit
+from core.plan import Plan, bind
+from core.steps import resolve
+from core.view import View
+from tests.core.grounds import (
+    CACHE,
+    MEMORY,
+    NOW,
+    PLANS,
+    RECORD,
+    SKILL,
+    agent_writes_rows,
+    file,
+    folder,
+    ground_of,
+    held_elsewhere,
+    rows_of,
+    tree,
+)
+
+NOTES = f"{SKILL}/references/a.md"
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return ground_of(tmp_path)
+
+
+@pytest.fixture
+def journal(ground: Ground) -> Journal:
+    return Journal(ground.state)
+
+
+def planned(kind: str, ground: Ground) -> Plan:
+    return PLANS[kind](View(ground.disk()))
+
+
+def half_open(plan: Plan, ground: Ground, journal: Journal) -> int:
+    """What a commit leaves in the journal that was killed before it wrote anything."""
+    steps = resolve(plan.changes, ground.writer("plan").current, ground.rows)
+    return journal.open(
+        Intent(
+            at=NOW,
+            home=str(ground.root),
+            profile=ground.profile,
+            verb=plan.verb,
+            subject=plan.subject,
+            category=plan.outcome.category,
+            message=plan.outcome.message,
+            steps=steps,
+            record=plan.record,
+            locks=plan.outcome.locks,
+        )
+    )
+
+
+# -- whole -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_a_plan_is_committed_with_receipt_and_entry(
+    kind: str, ground: Ground, journal: Journal
+) -> None:
+    plan = planned(kind, ground)
+    receipt = commit(plan, ground, journal, now=NOW, note="because")
+    assert receipt.ok
+    assert (receipt.subject, receipt.category) == ("0a0a0a0a", plan.outcome.category)
+    assert receipt.journal is not None
+    entry = journal.entry(receipt.journal)
+    assert (entry.state, entry.verb, entry.note) == (State.DONE, plan.verb, "because")
+    assert (entry.home, entry.record) == (str(ground.root), RECORD)
+    assert receipt.changed[-1] == RECORD
+    assert not (ground.root / RECORD).exists()
+    for change in plan.changes:
+        if isinstance(change, Change) and change.after is not None:
+            assert ground.disk().node(change.path, data=True) == change.after
+        elif isinstance(change, Change):
+            assert ground.disk().node(change.path, data=True) is None
+
+
+def test_a_refused_outcome_touches_nothing(ground: Ground, journal: Journal) -> None:
+    view = View(ground.disk())
+    change = Change(MEMORY, None, file(b"never"))
+    plan = bind(
+        view, "approve", "x", Outcome("no_match", "No such entry", (change,)), record=RECORD
+    )
+    before = tree(ground.root)
+    assert commit(plan, ground, journal, now=NOW) == Receipt(
+        "x", False, "no_match", "No such entry"
+    )
+    assert (tree(ground.root), journal.folder.exists()) == (before, False)
+
+
+def test_a_plan_without_steps_is_journalled_and_writes_nothing(
+    ground: Ground, journal: Journal
+) -> None:
+    plan = bind(View(ground.disk()), "pin", "deploy", Outcome("noop", "Pinned already"))
+    before = tree(ground.root)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category, receipt.changed) == (True, "noop", ())
+    assert tree(ground.root) == before
+    assert receipt.journal is not None
+    assert journal.entry(receipt.journal).state is State.DONE
+
+
+def test_a_success_that_changes_no_byte_removes_the_record(
+    ground: Ground, journal: Journal
+) -> None:
+    view = View(ground.disk())
+    node = view.node(MEMORY)
+    outcome = Outcome("noop", "There already", (Change(MEMORY, node, node),))
+    plan = bind(view, "approve", "0a0a0a0a", outcome, record=RECORD)
+    inode = (ground.root / MEMORY).stat().st_ino
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.changed) == (True, (RECORD,))
+    assert (ground.root / MEMORY).stat().st_ino == inode, "not even rewritten"
+
+
+def test_bytes_mode_and_line_ends_are_those_of_the_plan(ground: Ground, journal: Journal) -> None:
+    raw = b"\xef\xbb\xbfalpha\r\n\xc2\xa7\r\nbeta\r\n"
+    (ground.root / MEMORY).write_bytes(raw)
+    (ground.root / MEMORY).chmod(0o604)
+    assert commit(planned("add", ground), ground, journal, now=NOW).ok
+    assert (ground.root / MEMORY).read_bytes() == raw + b"\n\xc2\xa7\ngamma"
+    assert (ground.root / MEMORY).stat().st_mode & 0o7777 == 0o604
+
+
+def test_a_link_of_the_person_stays_a_link(ground: Ground, journal: Journal) -> None:
+    real = ground.root.parent / "dotfiles.md"
+    (ground.root / MEMORY).rename(real)
+    (ground.root / MEMORY).symlink_to("../../dotfiles.md")
+    assert commit(planned("add", ground), ground, journal, now=NOW).ok
+    assert (ground.root / MEMORY).is_symlink()
+    assert real.read_bytes().endswith(b"gamma")
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_first_memory_in_a_home_without_the_folder(ground: Ground, journal: Journal) -> None:
+    shutil.rmtree(ground.root / "memories")
+    view = View(ground.disk())
+    assert view.read(MEMORY).absent
+    assert view.kind("memories") is None
+    assert view.names("memories") == ()
+    changes = (
+        Change("memories", None, folder(0o700)),
+        Change(MEMORY, None, file(b"gamma")),
+    )
+    outcome = Outcome("ok", "added", changes, locks=(f"{MEMORY}.lock",))
+    receipt = commit(bind(view, "approve", "x", outcome, record=RECORD), ground, journal, now=NOW)
+    assert receipt.ok, "the lock file needs the folder first; that is no foreign change"
+    assert (ground.root / "memories").stat().st_mode & 0o777 == 0o700
+    assert (ground.root / MEMORY).read_bytes() == b"gamma"
+
+
+# -- nothing ---------------------------------------------------------------------------------
+
+
+def _append(path: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        with (root / path).open("ab") as stream:
+            stream.write(b"!")
+
+    return change
+
+
+def _folder_instead(root: Path) -> None:
+    (root / MEMORY).unlink()
+    (root / MEMORY).mkdir()
+
+
+def _record_through_a_link(root: Path) -> None:
+    (root / RECORD).rename(root / "r")
+    (root / RECORD).symlink_to("../../r")
+
+
+def _same_bytes_through_a_link(root: Path) -> None:
+    (root / MEMORY).rename(root / "memories/elsewhere.md")
+    (root / MEMORY).symlink_to("elsewhere.md")
+
+
+MOVED: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "memory bytes": ("add", _append(MEMORY)),
+    "memory mode": ("add", lambda root: (root / MEMORY).chmod(0o600)),
+    "memory gone": ("add", lambda root: (root / MEMORY).unlink()),
+    "memory a link now": ("add", _same_bytes_through_a_link),
+    "memory a folder now": ("add", _folder_instead),
+    "record bytes": ("add", _append(RECORD)),
+    "record bytes, refused": ("reject", _append(RECORD)),
+    "record a link now": ("reject", _record_through_a_link),
+    "skill file bytes": ("patch", _append(NOTES)),
+    "name taken": ("create", lambda root: (root / "skills/new").mkdir()),
+    "name taken by a file": ("create", lambda root: (root / "skills/new").write_bytes(b"")),
+    "another file in the skill": (
+        "delete",
+        lambda root: (root / SKILL / "foreign.md").write_bytes(b"foreign"),
+    ),
+    "another skill beside it": ("delete", lambda root: (root / "skills/ops/other").mkdir()),
+    "one file less": ("delete", lambda root: (root / NOTES).unlink()),
+    "skill folder shut": ("delete", lambda root: (root / SKILL).chmod(0o700)),
+}
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_what_moved_since_it_was_shown_stops_everything(
+    case: str, ground: Ground, journal: Journal
+) -> None:
+    kind, change = MOVED[case]
+    plan = planned(kind, ground)
+    change(ground.root)
+    before = tree(ground.root)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category, receipt.journal) == (False, "moved", None)
+    assert "changed since it was shown" in receipt.message
+    assert (tree(ground.root), journal.entries()) == (before, ())
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_a_record_decided_elsewhere_is_gone(kind: str, ground: Ground, journal: Journal) -> None:
+    plan = planned(kind, ground)
+    (ground.root / RECORD).unlink()
+    before = tree(ground.root)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "gone")
+    assert (tree(ground.root), journal.entries()) == (before, ())
+
+
+@pytest.mark.parametrize("kind", ["add", "patch", "archive"])
+def test_a_lock_the_agent_holds(kind: str, ground: Ground, journal: Journal) -> None:
+    plan = planned(kind, ground)
+    before = tree(ground.root)
+    (lock,) = plan.outcome.locks
+    with held_elsewhere(ground.root / lock):
+        start = time.monotonic()
+        receipt = commit(plan, ground, journal, now=NOW, patience=0.1)
+        assert time.monotonic() - start < 0.6
+    assert (receipt.ok, receipt.category) == (False, "locked")
+    assert receipt.message == f"Someone else holds {Path(lock).name}; nothing was changed"
+    assert (tree(ground.root), journal.entries()) == (before, ())
+    assert commit(plan, ground, journal, now=NOW).ok
+
+
+def test_another_signoff_on_the_same_home(ground: Ground, journal: Journal) -> None:
+    plan = planned("add", ground)
+    before = tree(ground.root)
+    with held_elsewhere(ground.lock):
+        assert commit(plan, ground, journal, now=NOW, patience=0.05).category == "locked"
+        other = ground_of(ground.root.parent / "other")
+        beside = Ground(other.root, "default", ground.state, ground.rows)
+        assert commit(planned("add", beside), beside, journal, now=NOW, patience=0.05).ok
+    assert tree(ground.root) == before
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff", b'{"a": 1e999999999999}x'])
+@pytest.mark.parametrize("kind", ["patch", "create", "archive", "delete"])
+def test_rows_that_cannot_be_read_are_never_written_over(
+    data: bytes, kind: str, ground: Ground, journal: Journal
+) -> None:
+    plan = planned(kind, ground)
+    (ground.root / usage.PATH).write_bytes(data)
+    before = tree(ground.root)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "unreadable_target")
+    assert (tree(ground.root), journal.entries()) == (before, ())
+
+
+def test_a_sealed_field_that_moved(ground: Ground, journal: Journal) -> None:
+    edit = RowEdit(usage.PATH, "deploy", RowAction.SET, "pinned", False, True, None, sealed=True)
+    outcome = Outcome("pinned_ok", "pinned", (edit,), locks=(usage.LOCK,))
+    plan = bind(View(ground.disk()), "pin", "deploy", outcome)
+    agent_writes_rows(ground, lambda rows: rows["deploy"].update(patch_count=7))
+    agent_writes_rows(ground, lambda rows: rows["deploy"].update(pinned="yes"))
+    before = tree(ground.root)
+    assert commit(plan, ground, journal, now=NOW).category == "moved"
+    assert tree(ground.root) == before
+    agent_writes_rows(ground, lambda rows: rows["deploy"].update(pinned=False))
+    assert commit(plan, ground, journal, now=NOW).ok
+    assert rows_of(ground)["deploy"] == {"patch_count": 7, "pinned": True}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change("skills/out/x", None, file(b"1")),
+        Change("../x", None, file(b"1")),
+        Change("skills/a\0b", None, file(b"1")),
+        Change("skills/half\ud800", None, folder()),
+        Move(SKILL, "../deploy"),
+    ],
+)
+def test_a_path_that_leaves_the_home_is_refused_before_anything_is_written(
+    change: Change | Move, ground: Ground, journal: Journal
+) -> None:
+    (ground.root.parent / "outside").mkdir()
+    (ground.root / "skills/out").symlink_to("../../outside")
+    first = Change("skills/fine", None, file(b"1"))
+    plan = bind(View(ground.disk()), "approve", "x", Outcome("ok", "ok", (first, change)))
+    before = tree(ground.root.parent)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category, receipt.journal) == (False, "path_escape", None)
+    assert receipt.message.endswith("; nothing was changed")
+    shutil.rmtree(ground.state)
+    assert tree(ground.root.parent) == before
+
+
+def test_a_folder_swapped_for_a_link_after_the_plan(ground: Ground, journal: Journal) -> None:
+    """The bytes read the same, so only the writer can tell that they lie elsewhere now."""
+    plan = planned("patch", ground)
+    outside = ground.root.parent / "outside"
+    (ground.root / "skills/ops").rename(outside)
+    (ground.root / "skills/ops").symlink_to(outside)
+    before, beside = tree(ground.root), tree(outside)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert receipt.category == "path_escape"
+    assert (tree(ground.root), tree(outside), journal.entries()) == (before, beside, ())
+
+
+def test_no_place_for_the_journal(ground: Ground) -> None:
+    plan = planned("add", ground)
+    before = tree(ground.root)
+    ground.state.write_bytes(b"a file")
+    with pytest.raises(StateError, match="own folder cannot be used"):
+        commit(plan, ground, Journal(ground.state), now=NOW)
+    ground.state.unlink()
+    ground.state.mkdir()
+    (ground.state / "journal.sqlite3").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateError, match="The journal"):
+        commit(plan, ground, Journal(ground.state), now=NOW)
+    assert tree(ground.root) == before
+
+
+# -- while others write ------------------------------------------------------------------------
+
+
+def test_two_processes_commit_one_plan_once(ground: Ground, journal: Journal) -> None:
+    plan = planned("add", ground)
+    journal.pin(str(ground.root), "x", {}, NOW)
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            status = 9
+            with contextlib.suppress(BaseException):
+                receipt = commit(plan, ground, Journal(ground.state), now=NOW, patience=5)
+                status = {"ok": 0, "gone": 3}[receipt.category]
+            os._exit(status)
+        children.append(child)
+    ended = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+    assert ended == [0, 3]
+    assert (ground.root / MEMORY).read_bytes() == b"alpha\n\xc2\xa7\nbeta\n\xc2\xa7\ngamma"
+    assert [entry.state for entry in journal.entries()] == [State.DONE]
+
+
+def test_rows_of_an_agent_that_counts_all_the_time(ground: Ground, journal: Journal) -> None:
+    """No row is lost, no field nobody knows, and the counters of both writers add up."""
+    stop, told = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(stop[1])
+        os.set_blocking(stop[0], False)
+        rounds = 0
+
+        def count(rows: dict[str, dict[str, object]]) -> None:
+            row = rows.setdefault("other", {"views": 0, "unknown": ["kept"]})
+            row["views"] = rounds
+            deploy = rows["deploy"]
+            deploy["use_count"] = rounds
+            rows[f"row {rounds % 50}"] = {"last": rounds}
+
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                os.read(stop[0], 1)
+                break
+            rounds += 1
+            agent_writes_rows(ground, count)
+        os.write(told[1], str(rounds).encode())
+        os._exit(0)
+    os.close(stop[0])
+    commits = 25
+    for number in range(commits):
+        view = View(ground.disk())
+        changes = usage.bump(usage.load(view), "deploy", NOW) + usage.put(
+            usage.load(view), f"made {number}", {"created_by": "agent"}, NOW
+        )
+        plan = bind(
+            view, "approve", str(number), Outcome("ok", "bumped", changes, locks=(usage.LOCK,))
+        )
+        receipt = commit(plan, ground, journal, now=NOW, patience=5)
+        assert receipt.ok, receipt
+    os.close(stop[1])
+    os.waitpid(child, 0)
+    rounds = int(os.read(told[0], 20))
+    os.close(told[0])
+    os.close(told[1])
+    rows = rows_of(ground)
+    assert rounds > 50, "the case itself: the agent was busy"
+    assert rows["deploy"]["patch_count"] == 1 + commits
+    assert rows["deploy"]["use_count"] == rounds
+    assert rows["deploy"]["pinned"] is False
+    assert rows["other"] == {"views": rounds, "unknown": ["kept"]}
+    assert {f"made {number}" for number in range(commits)} < set(rows)
+    assert {f"row {number}" for number in range(50)} < set(rows)
+
+
+class Meanwhile:
+    """Stands in for ``os`` in the writer: someone else acts right before one of its calls."""
+
+    def __init__(self, call: str, act: Callable[[], object], number: int = 1) -> None:
+        self._call, self._act, self._left = call, act, number
+
+    def __getattr__(self, name: str) -> object:
+        if name == self._call:
+            self._left -= 1
+            if self._left == 0:
+                self._act()
+        return getattr(os, name)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_foreign_file_that_appears_while_a_skill_is_deleted(
+    number: int, ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned("delete", ground)
+    before = tree(ground.root)
+    at = [f"{SKILL}/references", SKILL, "skills/ops"][number - 1]
+    foreign = ground.root / at / "foreign.md"
+    stand_in = Meanwhile("rmdir", lambda: foreign.write_bytes(b"foreign"), number)
+    monkeypatch.setattr(files, "os", stand_in)
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "io_error")
+    assert foreign.read_bytes() == b"foreign"
+    foreign.unlink()
+    assert tree(ground.root) == before
+    assert journal.entries()[0].state is State.FAILED
+
+
+def test_someone_writes_the_same_file_at_the_same_moment(
+    ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned("patch", ground)
+    act = lambda: (ground.root / NOTES).write_bytes(b"by hand")  # noqa: E731
+    monkeypatch.setattr(files, "os", Meanwhile("unlink", act, 4))
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "torn")
+    assert NOTES in receipt.message
+    assert (ground.root / NOTES).read_bytes() == b"by hand"
+    assert journal.entries()[0].state is State.TORN
+
+
+def test_a_file_changed_by_hand_is_not_put_back_when_a_later_step_fails(
+    ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned("patch", ground)
+
+    class Late(Meanwhile):
+        def __getattr__(self, name: str) -> object:
+            real = super().__getattr__(name)
+            if name == "replace" and self._left <= 0:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real
+
+    act = lambda: (ground.root / NOTES).write_bytes(b"by hand")  # noqa: E731
+    monkeypatch.setattr(files, "os", Late("replace", act, 2))
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "torn")
+    assert "nothing was changed" not in receipt.message
+    assert (ground.root / NOTES).read_bytes() == b"by hand"
+    assert (ground.root / RECORD).exists()
+
+
+def test_a_write_in_place_that_can_neither_end_nor_go_back_is_told(
+    ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inode = (ground.root / MEMORY).stat().st_ino
+
+    class Worn:
+        def __getattr__(self, name: str) -> object:
+            return getattr(self, f"_{name}", getattr(os, name))
+
+        def _replace(self, *_paths: object) -> None:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+        def _write(self, handle: int, data: memoryview) -> int:
+            if os.fstat(handle).st_ino == inode:
+                if os.lseek(handle, 0, os.SEEK_CUR) >= 3:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                return os.write(handle, b"!!!")
+            return os.write(handle, data)
+
+    plan = planned("add", ground)
+    monkeypatch.setattr(files, "os", Worn())
+    receipt = commit(plan, ground, journal, now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "torn")
+    assert MEMORY in receipt.message
+    assert journal.entries()[0].state is State.TORN
+    (step, _record) = journal.entry(1).steps
+    assert isinstance(step.change, Change)
+    assert step.change.before == file(b"alpha\n\xc2\xa7\nbeta", 0o640), "the way back is kept"
+
+
+# -- after a commit that did not end -----------------------------------------------------------
+
+
+def test_an_open_commit_on_the_same_record_is_waited_for(ground: Ground, journal: Journal) -> None:
+    """Approved, killed half way, then refused while the agent holds the lock: never both."""
+    half_open(planned("add", ground), ground, journal)
+    (ground.root / MEMORY).write_bytes(b"alpha\n\xc2\xa7\nbeta\n\xc2\xa7\ngamma")
+    before = tree(ground.root)
+    refusal = planned("reject", ground)
+    with held_elsewhere(ground.root / f"{MEMORY}.lock"):
+        receipt = commit(refusal, ground, journal, now=NOW, patience=0.05)
+        assert (receipt.ok, receipt.category) == (False, "locked")
+        assert receipt.message.startswith("Entry 1 did not end")
+        assert tree(ground.root) == before
+        pin = RowEdit(usage.PATH, "deploy", RowAction.SET, "pinned", False, True)
+        outcome = Outcome("pinned_ok", "pinned", (pin,), locks=(usage.LOCK,))
+        other = bind(View(ground.disk()), "pin", "deploy", outcome)
+        assert commit(other, ground, journal, now=NOW, patience=0.05).ok, "others need not wait"
+    assert commit(refusal, ground, journal, now=NOW).category == "gone"
+    assert journal.entry(1).state is State.DONE
+
+
+def test_locks_of_open_commits_share_the_one_bound(ground: Ground, journal: Journal) -> None:
+    for _ in range(4):
+        half_open(planned("add", ground), ground, journal)
+    plan = planned("patch", ground)
+    with held_elsewhere(ground.root / f"{MEMORY}.lock"):
+        start = time.monotonic()
+        receipt = commit(plan, ground, journal, now=NOW, patience=0.2)
+        assert (receipt.ok, receipt.category) == (False, "locked")
+        assert time.monotonic() - start < 0.7
+
+
+def test_an_outcome_that_cannot_be_written_is_settled_next_time(
+    ground: Ground, journal: Journal
+) -> None:
+    class Worn(Journal):
+        def close(self, number: int, state: State, category: str, message: str) -> None:
+            raise StateError("the disk is full")
+
+    receipt = commit(planned("add", ground), ground, Worn(ground.state), now=NOW)
+    assert receipt.ok
+    assert journal.entry(1).state is State.OPEN
+    done = tree(ground.root)
+    other = bind(View(ground.disk()), "pin", "deploy", Outcome("noop", "nothing"))
+    assert commit(other, ground, journal, now=NOW).ok
+    assert journal.entry(1).state is State.DONE
+    assert tree(ground.root) == done
+
+
+def test_the_cache_is_taken_as_it_stands(ground: Ground, journal: Journal) -> None:
+    plan = planned("patch", ground)
+    (ground.root / CACHE).write_bytes(json.dumps({"rebuilt": True}).encode())
+    assert commit(plan, ground, journal, now=NOW).ok
+    assert not (ground.root / CACHE).exists()
+
+
+def test_a_cache_made_anew_during_the_commit_is_no_tear(
+    ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned("patch", ground)
+
+    class Late(Journal):
+        def open(self, intent: Intent) -> int:
+            number = super().open(intent)
+            monkeypatch.setattr(files, "os", Meanwhile("unlink", rebuild, 4))
+            return number
+
+    def rebuild() -> None:
+        (ground.root / CACHE).write_bytes(b"rebuilt")
+
+    receipt = commit(plan, ground, Late(ground.state), now=NOW)
+    assert receipt.ok, receipt
+    assert (ground.root / CACHE).read_bytes() == b"rebuilt", "the case itself"
