@@ -8,12 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from console.cli import paint, shapes
-from console.cli.review import print_queue, print_shown
-from console.cli.session import Session, json_option, pass_session, print_json
-from core.desk import gates, overview, review
-from core.desk.opening import Opened
+from console.cli.review import answer, print_queue, print_shown
+from console.cli.session import (
+    Session,
+    interactive,
+    json_option,
+    open_console,
+    pass_session,
+    print_json,
+    say_home,
+)
+from core.desk import gates, health, overview, review
 from core.homes.hermes.status import Status
 
 
@@ -27,27 +35,29 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
 
     folder = Path(into) if into else Path(tempfile.mkdtemp(prefix="signoff-demo-")) / "home"
     write_sample(folder, session.now())
+    there = replace(session, home=str(folder), kind=None, profile=None)
     if as_json:
-        print_json({"home": str(folder)})
+        print_json({"ok": True, "home": str(folder)})
     elif into:
-        paint.stdout().print(paint.plain(f"The sample home is in {folder}"))
+        paint.tell(f"The sample home is in {folder}")
+        paint.hint("Look at it", there.command("pending"))
+    elif interactive():
+        sys.exit(open_console(there))
     else:
-        _tour(replace(session, home=str(folder), kind=None, profile=None))
+        _tour(there)
 
 
 def _tour(session: Session) -> None:
-    opened = session.open()
+    opened = session.read()
     seen = overview.overview(opened)
-    out = paint.stdout()
-    _print_status(opened, seen)
-    out.print()
-    print_queue(opened, seen.labels, seen.queue.unreadable)
+    say_home(opened)
+    _print_status(seen)
+    paint.say([Text()])
+    print_queue(session, seen.queue, seen.labels)
     asking = [label for label in seen.labels if label.status is Status.ATTENTION]
     if asking:
-        out.print()
-        print_shown(opened, review.show(opened, asking[0].proposal.id))
-    out.print()
-    out.print(paint.plain(f"Go on with: signoff --home {opened.found.home} pending"))
+        paint.say([Text()])
+        print_shown(session, review.show(opened, asking[-1].proposal.id))
 
 
 @click.command()
@@ -62,7 +72,9 @@ def init(session: Session, folder: str, as_json: bool) -> None:
     if as_json:
         print_json({"ok": True, "home": str(home)})
         return
-    paint.stdout().print(paint.plain(f"{home} is ready. Look at it: signoff --home {home} status"))
+    paint.tell(f"{home} is ready")
+    there = replace(session, home=str(home), kind=None, profile=None)
+    paint.hint("Look at it", there.command("status"))
 
 
 @click.command()
@@ -72,16 +84,17 @@ def init(session: Session, folder: str, as_json: bool) -> None:
 @pass_session
 def status(session: Session, check: bool, line: bool, as_json: bool) -> None:
     """Say what waits, since when, and whether the agent asks at all."""
-    opened = session.open()
+    opened = session.read()
     seen = overview.overview(opened)
     if as_json:
         print_json(shapes.status(opened, seen))
     elif line:
-        paint.stdout().print(_line(seen))
+        paint.say([Text(_line(seen))])
     else:
-        _print_status(opened, seen)
+        say_home(opened)
+        _print_status(seen)
     for reason in seen.trouble:
-        paint.stderr().print(paint.plain(f"signoff: {reason}"))
+        paint.remark(reason)
     if check:
         waits = bool(seen.queue.proposals or seen.queue.unreadable)
         sys.exit(2 if seen.trouble else int(waits))
@@ -93,26 +106,25 @@ def _line(seen: overview.Overview) -> str:
         waiting += f", oldest {paint.span(seen.oldest_seconds)}"
     if seen.queue.unreadable:
         waiting += f", {len(seen.queue.unreadable)} unreadable"
+    if seen.trouble:
+        waiting += ", a queue cannot be read"
     return waiting
 
 
-def _print_status(opened: Opened, seen: overview.Overview) -> None:
-    out = paint.stdout()
-    found = opened.found
-    out.print(paint.plain(f"{found.home}", "bold"))
-    rules = f"{found.kind}, profile {found.profile}, judged as hermes-agent {seen.rules}"
-    out.print(paint.plain(rules, "dim"))
+def _print_status(seen: overview.Overview) -> None:
+    paint.tell(f"judged as hermes-agent {seen.rules}", "dim")
     memory = sum(p.subsystem == "memory" for p in seen.queue.proposals)
     skills = len(seen.queue.proposals) - memory
-    out.print(f"{_line(seen)}: {memory} for memory, {skills} for skills")
-    words = [f"{n} {s.replace('_', ' ')}" for s, n in sorted(seen.by_status.items())]
-    if words:
-        out.print(f"  {paint.listed(words)}")
+    paint.tell(f"{_line(seen)}: {memory} for memory, {skills} for skills")
+    room = paint.room()
+    for word in Status:
+        if number := seen.by_status.get(word):
+            lead = Text(f"{number:>5} ") + paint.status(word)
+            lead.append(" " * (20 - lead.cell_len))
+            paint.say(paint.hang(lead, Text(paint.MEANINGS[word], style="dim"), room))
     for name, gate in seen.gates.items():
         state = "on" if gate.on else "off: the agent writes without asking"
-        out.print(paint.plain(f"{name} gate {state} ({gate.reason})", "" if gate.on else "yellow"))
-    for other in found.others:
-        out.print(paint.plain(f"also here: {other.path} ({other.kind})", "dim"))
+        paint.tell(f"The {name} gate is {state} ({gate.reason})", "" if gate.on else "yellow")
 
 
 @click.command()
@@ -121,17 +133,15 @@ def _print_status(opened: Opened, seen: overview.Overview) -> None:
 @json_option
 @pass_session
 def gate(session: Session, state: str, subsystem: str | None, as_json: bool) -> None:
-    """Switch the agent's own write gates, comments in its config kept."""
+    """Switch the agent's own write gates on or off.
+
+    The keys are set in its config.yaml, where comments are kept. While a gate is off the agent
+    writes without asking.
+    """
     subsystems = (subsystem,) if subsystem else gates.SUBSYSTEMS
-    receipt = gates.set_gate(session.open(), state == "on", subsystems)
-    if as_json:
-        print_json(shapes.results([receipt]))
-    else:
-        out = paint.stdout()
-        sign = "✓" if receipt.ok else "✗"
-        out.print(paint.plain(f"{sign} {receipt.message}", "" if receipt.ok else "red"))
-    if not receipt.ok:
-        sys.exit(1)
+    opened = session.open()
+    receipt = gates.set_gate(opened, state == "on", subsystems)
+    answer(session, opened, iter([receipt]), as_json, "done")
 
 
 @click.command()
@@ -140,12 +150,16 @@ def gate(session: Session, state: str, subsystem: str | None, as_json: bool) -> 
 def doctor(session: Session, as_json: bool) -> None:
     """Look at everything that could stand in the way; change nothing."""
     opened = session.open()
-    checks = overview.checkup(opened)
+    checks = health.checkup(opened)
     if as_json:
         print_json(shapes.doctor(opened, checks))
         return
-    out = paint.stdout()
-    signs = {True: ("✓", ""), False: ("✗", "red"), None: ("·", "dim")}
+    _print_checks(checks)
+
+
+def _print_checks(checks: tuple[health.Check, ...]) -> None:
+    signs = {True: ("✓ ", "green", ""), False: ("✗ ", "red", "red"), None: ("· ", "dim", "dim")}
     for check in checks:
-        sign, style = signs[check.ok]
-        out.print(paint.plain(f"{sign} {check.name}: {check.message}", style))
+        sign, colour, style = signs[check.ok]
+        body = paint.plain(f"{check.name}: {check.message}", style)
+        paint.say(paint.hang(Text(sign, style=colour), body, paint.room()))

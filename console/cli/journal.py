@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 from rich.text import Text
 
 from console.cli import paint, shapes
-from console.cli.review import print_receipts
+from console.cli.review import answer
 from console.cli.session import (
     Session,
-    interactive,
     json_option,
     note_option,
     pass_session,
     print_json,
+    say_home,
 )
-from core.desk import decide, history
-from core.journal import Entry
+from core.desk import history
+from core.journal import Entry, State
 
 
 @click.command()
@@ -27,43 +25,46 @@ from core.journal import Entry
 @pass_session
 def journal(session: Session, limit: int | None, as_json: bool) -> None:
     """List what was decided on this home, newest first."""
-    opened = session.open()
+    opened = session.read()
     entries = history.entries(opened, limit)
     if as_json:
-        print_json(shapes.journal(entries))
+        print_json(shapes.journal(opened, entries))
         return
-    out = paint.stdout()
+    say_home(opened)
     if not entries:
-        out.print("Nothing was decided here yet.")
+        paint.tell("Nothing was decided here yet.")
         return
-    heads = ("ENTRY", "WHEN", "WHAT", "STATE", "MESSAGE")
-    out.print(paint.table(heads, [_cells(entry) for entry in entries], out.width))
+    heads = ("ENTRY", "WHEN", "WHAT", "RESULT", "MESSAGE")
+    rows = [_cells(entry) for entry in entries]
+    paint.say(paint.table(heads, rows, paint.room(), spare=("WHEN", "RESULT")))
+    if any(entry.ok and entry.undone_by is None for entry in entries):
+        paint.hint("Take one back", session.command("undo", "ENTRY"))
 
 
 def _cells(entry: Entry) -> list[Text]:
-    fate = f"undone by {entry.undone_by}" if entry.undone_by else str(entry.state)
+    if entry.undone_by:
+        fate = f"undone by {entry.undone_by}"
+    else:
+        fate = "done" if entry.state is State.DONE else f"! {entry.state}"
+    said = f"{entry.note} ({entry.message})" if entry.note else entry.message
     return [
         Text(str(entry.id)),
         Text(entry.at[:16].replace("T", " ")),
         paint.clipped(f"{entry.verb} {entry.subject}", 28),
         Text(fate),
-        paint.clipped(entry.note or entry.message, 160),
+        paint.clipped(said, paint.SUMMARY),
     ]
 
 
 @click.command()
-@click.argument("entry", type=int, required=False)
+@click.argument("entries", type=int, nargs=-1, metavar="[ENTRY]...")
 @note_option
 @json_option
 @pass_session
-def undo(session: Session, entry: int | None, note: str, as_json: bool) -> None:
-    """Take a decision back: by default the newest on this home."""
-    opened = session.open()
-    decide.check_terminal(opened, interactive())
-    receipt = history.undo(opened, entry, note)
-    if as_json:
-        print_json(shapes.results([receipt]))
-    else:
-        print_receipts([receipt], "taken back")
-    if not receipt.ok:
-        sys.exit(1)
+def undo(session: Session, entries: tuple[int, ...], note: str, as_json: bool) -> None:
+    """Take decisions back, by default the newest.
+
+    ENTRY is a number of `signoff journal`; several are taken back together, the newest first.
+    """
+    opened = session.decide()
+    answer(session, opened, history.undo_each(opened, entries, note), as_json, "taken back")

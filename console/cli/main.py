@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import codecs
+import importlib
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import cast
 
 import click
 
-from console.cli import homes, journal, memory, paint, review
-from console.cli.session import Session, print_json
-from core.errors import SignoffError
+from console.cli import paint
+from console.cli.session import Session, interactive, open_console, print_json
+from core.errors import SignoffError, UsageError
+
+#: Where each command lives, in the order they are listed; loaded when it is called.
+COMMANDS = {
+    "demo": "homes",
+    "init": "homes",
+    "status": "homes",
+    "pending": "review",
+    "show": "review",
+    "approve": "review",
+    "reject": "review",
+    "journal": "journal",
+    "undo": "journal",
+    "memory": "memory",
+    "gate": "homes",
+    "watch": "watch",
+    "doctor": "homes",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands of :data:`COMMANDS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"console.cli.{COMMANDS[cmd_name]}")
+        return cast("click.Command", getattr(module, cmd_name))
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--home", metavar="DIR", help="The agent's home; beats HERMES_HOME.")
 @click.option("--kind", type=click.Choice(["hermes", "vak", "rag"]), help="Overrule detection.")
 @click.option("--profile", metavar="NAME", help="A profile of the home.")
@@ -29,49 +67,56 @@ def cli(
 ) -> None:
     """Decide what an AI agent may remember.
 
-    Options of the home stand before the command, --json after it.
+    Without a command the console opens. Options of the home stand before the command, --json
+    after it.
     """
     context.obj = Session(home, kind, profile, fixed_now, dict(os.environ))
-
-
-for command in (
-    homes.demo,
-    homes.init,
-    homes.status,
-    homes.gate,
-    review.pending,
-    review.show,
-    review.approve,
-    review.reject,
-    journal.journal,
-    journal.undo,
-    memory.memory,
-    homes.doctor,
-):
-    cli.add_command(command)
+    if context.invoked_subcommand is None:
+        if not interactive():
+            raise UsageError("The console needs a terminal", "`signoff --help` lists what does not")
+        sys.exit(open_console(context.obj))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with the contract's exit codes."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    codecs.register_error("signoff", paint.plainer)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="signoff")
     try:
-        cli.main(words, prog_name="signoff", standalone_mode=False)
-    except SignoffError as problem:
-        _report(words, problem.code, problem.message, problem.hint)
-        sys.exit(problem.exit_code)
-    except click.UsageError as problem:
-        where = problem.ctx.command_path if problem.ctx else "signoff"
-        _report(words, "usage", problem.format_message(), f"See `{where} --help`")
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+        _run(words)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         # The reader went away (`signoff pending | head`): nothing left to say, quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+
+
+def _run(words: list[str]) -> None:
+    try:
+        cli.main(words, prog_name="signoff", standalone_mode=False)
+    except SignoffError as problem:
+        _report(words, problem.code, problem.message, problem.hint)
+        sys.exit(problem.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as problem:
+        where = "signoff"
+        if isinstance(problem, click.UsageError) and problem.ctx:
+            where = problem.ctx.command_path
+        _report(words, "usage", problem.format_message(), f"See `{where} --help`")
+        sys.exit(2)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as problem:
+        if os.environ.get("SIGNOFF_DEBUG"):
+            raise
+        said = f"Something unforeseen happened ({type(problem).__name__}: {problem})"
+        _report(words, "unforeseen", said, "SIGNOFF_DEBUG=1 shows where; please report it")
+        sys.exit(1)
 
 
 def _report(words: Sequence[str], code: str, message: str, hint: str) -> None:
@@ -80,6 +125,4 @@ def _report(words: Sequence[str], code: str, message: str, hint: str) -> None:
         error = {"code": code, "message": message, "hint": hint}
         print_json({"ok": False, "error": error})
         return
-    sentence = message.rstrip(".") + "."
-    ending = f" {hint.rstrip('.')}." if hint else ""
-    paint.stderr().print(paint.plain(f"signoff: {sentence}{ending}"))
+    paint.remark(f"{message.rstrip('.')}. {hint}" if hint else message)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import click
+from rich.text import Text
 
 from console.cli import paint, shapes
-from console.cli.session import Session, json_option, pass_session, print_json
+from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core.desk import memories
 
 
@@ -14,29 +15,34 @@ from core.desk import memories
 @json_option
 @pass_session
 def memory(session: Session, target: str | None, as_json: bool) -> None:
-    """List the memory entries with their sizes and what stands out about them."""
-    stores = memories.stores(session.open(), target)
+    """List the memory entries and what stands out about them."""
+    opened = session.read()
+    stores = memories.stores(opened, target)
     if as_json:
         extra = {} if target else {"stores": [shapes.memory(store) for store in stores]}
-        print_json(shapes.memory(stores[0]) | extra)
+        print_json(shapes.home(opened) | shapes.memory(stores[0]) | extra)
         return
+    say_home(opened)
     for store in stores:
-        _print_store(store)
+        paint.say([Text()])
+        _print_store(store, paint.room())
 
 
-def _print_store(store: memories.Store) -> None:
-    out = paint.stdout()
+def _print_store(store: memories.Store, room: int) -> None:
     where = f"{store.path} → {store.link}" if store.link else store.path
-    out.print(paint.plain(where, "bold"))
+    paint.tell(where, "bold")
     if store.state == "unreadable":
-        out.print(paint.plain(f"! cannot be read: {store.reason}", "red"))
+        paint.tell(f"! cannot be read: {store.reason}", "red")
+        return
+    if store.state == "absent":
+        paint.tell("not there yet", "dim")
         return
     share = f"{store.used:,} of {store.limit:,} characters"
-    out.print(f"{paint.count(len(store.entries), 'entry', 'entries')}, {share}", style="dim")
+    paint.tell(f"{paint.count(len(store.entries), 'entry', 'entries')}, {share}", "dim")
     if store.drift:
-        out.print(paint.plain(f"! The agent refuses to edit it: {store.drift.message}", "yellow"))
+        paint.tell(f"! The agent refuses to edit it: {store.drift.message}", "yellow")
     for entry in store.entries:
-        out.print(paint.plain(f"{entry.index:>3}. ", "dim"), paint.block(entry.text), sep="")
+        lead = Text(f"{entry.index:>3}. ", style="dim")
+        paint.say(paint.hang(lead, paint.block(entry.text), room))
         for found in entry.findings:
-            out.print("     ", paint.finding(found), sep="")
-    out.print()
+            paint.say(paint.finding(found, room, indent=5))

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 from rich.text import Text
 
-from console.cli import paint, shapes
+from console.cli import interrupt, paint, shapes
+from console.cli.preview import preview
 from console.cli.session import (
     Session,
-    interactive,
     json_option,
     note_option,
     pass_session,
     print_json,
     rules_option,
+    say_home,
 )
-from core.desk import decide, review
+from core.desk import decide, overview, review
 from core.desk.opening import Opened
 from core.errors import UsageError
-from core.homes.hermes.pending import Unreadable
-from core.model import Move, Receipt
+from core.homes.hermes.pending import Queue
+from core.homes.hermes.status import Status
+from core.model import Receipt
+
+#: More entries than this are not listed in the line that takes them back.
+LISTED = 8
 
 
 @click.command()
@@ -32,50 +36,71 @@ from core.model import Move, Receipt
 @json_option
 @pass_session
 def pending(session: Session, subsystem: str | None, rules: str, as_json: bool) -> None:
-    """List what waits, oldest first, and how each would land."""
-    opened = session.open(rules)
+    """List what waits, oldest first, and how each would land.
+
+    `signoff status` explains the words of the STATUS column.
+    """
+    opened = session.read(rules)
     board = review.Board(opened)
     queue = board.read()
     labels = list(board.labels())
-    rivals = review.rivals(labels)
-    shown = [x for x in labels if subsystem in (None, x.proposal.subsystem)]
-    broken = [x for x in queue.unreadable if subsystem in (None, x.subsystem)]
     if as_json:
-        print_json(shapes.pending(opened, shown, broken, rivals))
-        return
-    print_queue(opened, shown, broken)
+        print_json(shapes.pending(opened, queue, labels, subsystem))
+    else:
+        say_home(opened)
+        print_queue(session, queue, labels, subsystem)
+    for sentence in overview.trouble(queue):
+        paint.remark(sentence)
+    if queue.broken:
+        sys.exit(1)
 
 
 def print_queue(
-    opened: Opened, labels: Sequence[review.Label], broken: Sequence[Unreadable]
+    session: Session, queue: Queue, labels: Sequence[review.Label], subsystem: str | None = None
 ) -> None:
-    """The queue as a table, the unreadable below it."""
-    out = paint.stdout()
-    if not labels and not broken:
-        out.print("Nothing waits.")
+    """The queue as a table, the unreadable below it, and what to do next."""
+    named = review.names(queue)
+    shown = [x for x in labels if subsystem in (None, x.proposal.subsystem)]
+    broken = [x for x in queue.unreadable if subsystem in (None, x.subsystem)]
+    if not shown and not broken:
+        if not queue.broken:
+            paint.tell("Nothing waits.")
         return
-    now = opened.clock()
-    rows = [_cells(label, now) for label in labels]
-    heads = ("ID", "STATUS", "AGE", "ACTION", "TARGET", "SUMMARY")
-    if labels:
-        out.print(paint.table(heads, rows, out.width))
+    room = paint.room()
+    if shown:
+        now = session.now()
+        heads = ("ID", "STATUS", "AGE", "ACTION", "TARGET", "SUMMARY")
+        rows = [_cells(label, named, paint.age(label.proposal.created_at, now)) for label in shown]
+        paint.say(paint.table(heads, rows, room, spare=("TARGET", "ACTION", "AGE")))
     for item in broken:
-        out.print(paint.plain(f"! {item.id}  cannot be read: {item.reason}"), style="red")
-    out.print(
-        f"{paint.count(len(labels), 'proposal')}. Look at one: `signoff show ID`.", style="dim"
-    )
+        lead = Text(f"{paint.word(named[item.file])}  ! ", style="red")
+        reason = f"cannot be read, only refused: {item.reason}"
+        paint.say(paint.hang(lead, paint.plain(reason, "red"), room))
+    total = paint.count(len(shown), "proposal")
+    if broken:
+        total += f", {len(broken)} unreadable"
+    paint.tell(f"{total}.", "dim")
+    paint.hint("Look at one", session.command("show", "ID"))
+    if any(label.status is not Status.READY for label in shown):
+        paint.hint("What the words mean", session.command("status"))
 
 
-def _cells(label: review.Label, now: datetime) -> list[Text]:
+def _cells(label: review.Label, named: Mapping[str, str], age: str) -> list[Text]:
     proposal = label.proposal
     return [
-        paint.clipped(proposal.id, 16),
+        Text(paint.word(named[proposal.file])),
         paint.status(label.status),
-        Text(paint.age(proposal.created_at, now)),
+        Text(age),
         paint.clipped(proposal.action, 11),
-        paint.clipped(proposal.target, 18),
-        paint.clipped(proposal.summary, 160),
+        paint.clipped(proposal.target, 20),
+        paint.clipped(_brief(proposal.summary, proposal.action), paint.SUMMARY),
     ]
+
+
+def _brief(summary: str, action: str) -> str:
+    """A summary without the words "add to memory: " that two columns say already."""
+    head, colon, rest = summary.partition(": ")
+    return rest if colon and action and head.startswith((action, "apply")) and rest else summary
 
 
 @click.command()
@@ -88,41 +113,21 @@ def _cells(label: review.Label, now: datetime) -> list[Text]:
 @pass_session
 def show(session: Session, token: str, as_agent: bool, rules: str, as_json: bool) -> None:
     """Show one proposal exactly as it would land."""
-    opened = session.open(rules)
+    opened = session.read(rules)
     shown = review.show(opened, token, as_agent=as_agent)
     if as_json:
-        print_json(shapes.show(shown))
+        print_json(shapes.show(opened, shown))
         return
-    print_shown(opened, shown)
+    say_home(opened)
+    print_shown(session, shown)
 
 
-def print_shown(opened: Opened, shown: review.Shown) -> None:
-    """The preview for people: what, whether, why, and the difference."""
-    out = paint.stdout()
-    proposal, outcome = shown.proposal, shown.plan.outcome
-    when = paint.age(proposal.created_at, opened.clock())
-    head = f"{proposal.id}  {proposal.subsystem} {proposal.action} → {proposal.target}"
-    out.print(paint.plain(head, "bold"))
-    origin = proposal.origin or "origin unknown"
-    out.print(paint.plain(f"{origin}, {when} old" if when != "unknown" else origin, "dim"))
-    out.print(paint.status(shown.status), paint.block(outcome.message), sep="  ")
-    if outcome.match and outcome.match.strategy != "exact":
-        out.print(f"Matched by {outcome.match.strategy}, in {len(outcome.match.spans)} place(s)")
-    if outcome.budget:
-        out.print(paint.budget(outcome.budget))
-    for found in outcome.findings:
-        out.print(paint.finding(found))
-    for step in shown.steps:
-        change = step.change
-        if isinstance(change, Move):
-            out.print(paint.plain(f"\nmoves {change.path} → {change.to}", "bold"))
-            continue
-        behind_the_scenes = change.path == shown.plan.record or change.cache or step.edits
-        if not behind_the_scenes and (patch := shapes.unified(change)):
-            out.print()
-            out.print(paint.unified(patch), end="")
-    if outcome.lands:
-        out.print(paint.plain(f"Approve: signoff approve {proposal.id}", "dim"))
+def print_shown(session: Session, shown: review.Shown) -> None:
+    """The preview for people: what, whether, why, the difference, and what to do next."""
+    paint.say(preview(shown, session.now(), paint.room()))
+    if shown.plan.outcome.lands:
+        paint.hint("Approve", session.command("approve", shown.name))
+    paint.hint("Refuse", session.command("reject", shown.name))
 
 
 @click.command()
@@ -148,14 +153,18 @@ def approve(
     note: str,
     as_json: bool,
 ) -> None:
-    """Apply proposals; each is written whole or not at all."""
-    opened = session.open(rules)
+    """Apply proposals; each is written whole or not at all.
+
+    With --all, proposals that ask a question are skipped: naming one is the answer. Ids that
+    begin with a dash follow --.
+    """
     request = decide.Request(_tokens(ids, everything), note, as_agent, seal)
     if dry_run:
-        _answer(decide.foresee(opened, request), as_json, "would land")
+        opened = session.read(rules)
+        answer(session, opened, decide.foresee(opened, request), as_json, "would land")
         return
-    decide.check_terminal(opened, interactive())
-    _answer(decide.approve(opened, request), as_json, "approved")
+    opened = session.decide(rules)
+    answer(session, opened, decide.approvals(opened, request), as_json, "approved")
 
 
 @click.command()
@@ -167,11 +176,13 @@ def approve(
 def reject(
     session: Session, ids: tuple[str, ...], everything: bool, note: str, as_json: bool
 ) -> None:
-    """Refuse proposals: the records are removed, nothing else; undo brings them back."""
-    opened = session.open()
-    decide.check_terminal(opened, interactive())
+    """Refuse proposals; undo brings them back.
+
+    The records are removed and nothing else is changed; unreadable ones can be refused too.
+    """
     request = decide.Request(_tokens(ids, everything), note)
-    _answer(decide.reject(opened, request), as_json, "refused")
+    opened = session.decide()
+    answer(session, opened, decide.rejections(opened, request), as_json, "refused")
 
 
 def _tokens(ids: tuple[str, ...], everything: bool) -> tuple[str, ...] | None:
@@ -180,22 +191,40 @@ def _tokens(ids: tuple[str, ...], everything: bool) -> tuple[str, ...] | None:
     return None if everything else ids
 
 
-def _answer(receipts: Sequence[Receipt], as_json: bool, done: str) -> None:
+def answer(
+    session: Session, opened: Opened, receipts: Iterator[Receipt], as_json: bool, done: str
+) -> None:
+    """Decide one by one and say what became of each; Ctrl-C stops between two, never within."""
+    with interrupt.held() as stop:
+        found = []
+        for receipt in receipts:
+            found.append(receipt)
+            if stop.asked:
+                break
     if as_json:
-        print_json(shapes.results(receipts))
+        print_json(shapes.results(opened, found))
     else:
-        print_receipts(receipts, done)
-    if not all(receipt.ok for receipt in receipts):
+        say_home(opened)
+        _print_receipts(session, found, done)
+    if stop.asked:
+        paint.remark(f"Interrupted after {paint.count(len(found), 'decision')}")
+        sys.exit(130)
+    if not all(receipt.ok for receipt in found):
         sys.exit(1)
 
 
-def print_receipts(receipts: Sequence[Receipt], done: str) -> None:
-    """What became of each, one line a piece."""
-    out = paint.stdout()
+def _print_receipts(session: Session, receipts: Sequence[Receipt], done: str) -> None:
+    room = paint.room()
     for receipt in receipts:
         sign, style, word = ("✓", "green", done) if receipt.ok else ("✗", "red", "not done")
-        line = f"{sign} {receipt.subject}  {word}: {receipt.message}"
-        out.print(paint.plain(line, style if not receipt.ok else ""))
+        lead = Text(f"{sign} ", style=style)
+        said = f"{paint.word(receipt.subject)}  {word}: {receipt.message}"
+        paint.say(paint.hang(lead, paint.plain(said, "" if receipt.ok else "red"), room))
+    failed = sum(not receipt.ok for receipt in receipts)
+    if len(receipts) > 1:
+        paint.tell(f"{len(receipts) - failed} {done}, {failed} not", "dim")
     numbers = [str(r.journal) for r in receipts if r.ok and r.journal is not None]
+    if len(numbers) > LISTED:
+        numbers = numbers[-1:]
     if numbers:
-        out.print(f"Take it back: signoff undo {numbers[-1]}", style="dim")
+        paint.hint("Take it back", session.command("undo", *reversed(numbers)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -9,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import platformdirs
 
+from console.cli import paint
 from core import clock
+from core.desk import decide, overview
 from core.desk.opening import Opened, open_home
 from core.settings import Settings, read_settings
 
@@ -36,7 +39,7 @@ class Session:
     def state(self) -> Path:
         """signoff's own folder: ``SIGNOFF_STATE``, else the platform's."""
         named = self.environ.get("SIGNOFF_STATE")
-        return Path(named) if named else platformdirs.user_state_path("signoff")
+        return Path.cwd() / named if named else platformdirs.user_state_path("signoff")
 
     def settings(self) -> Settings:
         """The person's settings: ``SIGNOFF_SETTINGS``, else the platform's place."""
@@ -58,6 +61,25 @@ class Session:
             rules=rules,
         )
 
+    def read(self, rules: str = "auto") -> Opened:
+        """Open the home for a command that only reads: what hinders decisions is said aside."""
+        opened = self.open(rules)
+        for sentence in overview.remarks(opened):
+            paint.remark(sentence)
+        return opened
+
+    def decide(self, rules: str = "auto") -> Opened:
+        """Open the home for a decision. Raises :class:`NeedsTerminalError`."""
+        opened = self.open(rules)
+        decide.check_terminal(opened, interactive())
+        return opened
+
+    def command(self, name: str, *ids: str) -> str:
+        """A command on this very home, to copy."""
+        named = {"--home": self.home, "--kind": self.kind, "--profile": self.profile}
+        options = [part for key, value in named.items() if value for part in (key, value)]
+        return paint.command(options, name, *ids)
+
 
 pass_session = click.make_pass_decorator(Session)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -76,6 +98,21 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=2) + "\n")
 
 
+def say_home(opened: Opened) -> None:
+    """Which home answers, and which others were found: above every answer for people."""
+    found = opened.found
+    paint.say([paint.plain(f"{found.home} ({found.kind}, profile {found.profile})", "dim")])
+    for other in found.others:
+        paint.say([paint.plain(f"also found: {other.path} ({other.kind})", "dim")])
+
+
 def interactive() -> bool:
     """Whether a person sits at both ends."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def open_console(session: Session) -> int:
+    """Run the console on the session's home; its exit code."""
+    # By name: no plain command may load the console's libraries.
+    launch = importlib.import_module("console.launch").launch
+    return cast("int", launch(session))

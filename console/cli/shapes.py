@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core import diff
+from core.desk import overview, review
+from core.desk.health import Check
 from core.desk.memories import Store
 from core.desk.opening import Opened
-from core.desk.overview import Check, Overview
+from core.desk.overview import Overview
 from core.desk.review import Label, Shown
 from core.homes.hermes.config import Gate
-from core.homes.hermes.pending import Proposal, Unreadable
+from core.homes.hermes.pending import Proposal, Queue
 from core.journal import Entry, Step
 from core.model import Change, Finding, Move, Node, NodeKind, Receipt
 from core.view import sha256
@@ -20,9 +22,15 @@ Json = dict[str, Any]
 
 
 def home(opened: Opened) -> Json:
-    """Which home answered."""
+    """Which home answered, and the others if several were found."""
     found = opened.found
-    return {"home": str(found.home), "kind": str(found.kind), "profile": found.profile}
+    said = {"home": str(found.home), "kind": str(found.kind), "profile": found.profile}
+    return said | ({"others": others(opened)} if found.others else {})
+
+
+def others(opened: Opened) -> list[Json]:
+    """The homes that were found and not opened."""
+    return [{"home": str(f.path), "kind": str(f.kind)} for f in opened.found.others]
 
 
 def status(opened: Opened, seen: Overview) -> Json:
@@ -37,7 +45,8 @@ def status(opened: Opened, seen: Overview) -> Json:
         "oldest_seconds": seen.oldest_seconds,
         "by_status": dict(seen.by_status),
         "gate": {name: gate(found) for name, found in seen.gates.items()},
-        "others": [{"home": str(f.path), "kind": str(f.kind)} for f in opened.found.others],
+        "others": others(opened),
+        "trouble": list(seen.trouble),
     }
 
 
@@ -47,23 +56,31 @@ def gate(found: Gate) -> Json:
 
 
 def pending(
-    opened: Opened,
-    labels: Sequence[Label],
-    unreadable: Sequence[Unreadable],
-    rivals: Mapping[str, Sequence[Proposal]],
+    opened: Opened, queue: Queue, labels: Sequence[Label], subsystem: str | None = None
 ) -> Json:
-    """The answer of ``pending``."""
+    """The answer of ``pending``; with ``subsystem`` only its part of the queue."""
+    named = review.names(queue)
+    rivals = review.rivals(labels)
     return {
         **home(opened),
-        "proposals": [_row(label, rivals[label.proposal.file]) for label in labels],
-        "unreadable": [{"id": i.id, "file": i.file, "reason": i.reason} for i in unreadable],
+        "proposals": [
+            _row(label, named, rivals[label.proposal.file])
+            for label in labels
+            if subsystem in (None, label.proposal.subsystem)
+        ],
+        "unreadable": [
+            {"id": named[item.file], "file": item.file, "reason": item.reason}
+            for item in queue.unreadable
+            if subsystem in (None, item.subsystem)
+        ],
+        "trouble": list(overview.trouble(queue)),
     }
 
 
-def _row(label: Label, others: Sequence[Proposal]) -> Json:
+def _row(label: Label, named: Mapping[str, str], others: Sequence[Proposal]) -> Json:
     proposal = label.proposal
     return {
-        "id": proposal.id,
+        "id": named[proposal.file],
         "file": proposal.file,
         "subsystem": proposal.subsystem,
         "action": proposal.action,
@@ -73,23 +90,25 @@ def _row(label: Label, others: Sequence[Proposal]) -> Json:
         "created_at": proposal.created_at,
         "status": str(label.status),
         "category": label.category,
-        "rivals": [other.id for other in others],
+        "rivals": [named[other.file] for other in others],
     }
 
 
-def show(shown: Shown) -> Json:
+def show(opened: Opened, shown: Shown) -> Json:
     """The answer of ``show``."""
     proposal, outcome = shown.proposal, shown.plan.outcome
     budget, match = outcome.budget, outcome.match
     return {
-        "id": proposal.id,
+        **home(opened),
+        "id": shown.name,
+        "file": proposal.file,
         "subsystem": proposal.subsystem,
         "action": proposal.action,
         "target": proposal.target,
         "status": str(shown.status),
         "category": outcome.category,
         "message": outcome.message,
-        "seal": shown.plan.seal,
+        "seal": shown.seal,
         "changes": [change(step) for step in shown.steps if not _is_folder(step)],
         "findings": [finding(found) for found in outcome.findings],
         "budget": budget
@@ -133,20 +152,13 @@ def change(step: Step) -> Json:
         "before_sha256": _hash(found.before),
         "after_sha256": _hash(found.after),
         "after_mode": oct(found.after.mode) if found.after else None,
-        "diff": unified(found),
+        "diff": _diff(found),
     }
 
 
-def unified(found: Change) -> str:
-    """The change as unified text; bytes that are no text are only said to differ."""
-    before, after = _text(found.before), _text(found.after)
-    if (found.before and before is None) or (found.after and after is None):
-        return f"Binary files a/{found.path} and b/{found.path} differ\n"
-    return diff.unified(before, after, found.path)
-
-
-def _text(node: Node | None) -> str | None:
-    return diff.decode(node.data) if node else None
+def _diff(found: Change) -> str:
+    before, after = (node.data if node else None for node in (found.before, found.after))
+    return diff.unified_bytes(before, after, found.path)
 
 
 def _hash(node: Node | None) -> str | None:
@@ -163,9 +175,9 @@ def finding(found: Finding) -> Json:
     }
 
 
-def results(receipts: Sequence[Receipt]) -> Json:
+def results(opened: Opened, receipts: Sequence[Receipt]) -> Json:
     """The answer of ``approve``, ``reject``, ``undo`` and ``gate``."""
-    return {"results": [result(receipt) for receipt in receipts]}
+    return {**home(opened), "results": [result(receipt) for receipt in receipts]}
 
 
 def result(receipt: Receipt) -> Json:
@@ -181,9 +193,10 @@ def result(receipt: Receipt) -> Json:
     }
 
 
-def journal(entries: Sequence[Entry]) -> Json:
+def journal(opened: Opened, entries: Sequence[Entry]) -> Json:
     """The answer of ``journal``."""
     return {
+        **home(opened),
         "entries": [
             {
                 "id": entry.id,
@@ -203,7 +216,7 @@ def journal(entries: Sequence[Entry]) -> Json:
                 "actor": dict(entry.actor),
             }
             for entry in entries
-        ]
+        ],
     }
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.commit import commit
 from core.desk.opening import Opened
-from core.desk.review import pin
-from core.errors import NotFoundError, UsageError
+from core.desk.review import names, pin, seal_of
+from core.errors import NotFoundError, SignoffError, UsageError
 from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
-from core.homes.hermes.proposals import plan_approval, plan_rejection
+from core.homes.hermes.proposals import Judging, plan_approval, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import Step
-from core.model import Receipt
+from core.model import Move, NodeKind, Receipt
 from core.plan import Plan
 from core.steps import resolve
-from core.view import Overlay, Source, View
+from core.view import Overlay, Snapshot, Source, View, sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,104 +29,162 @@ class Request:
     seal: str | None = None
 
 
+class NeedsTerminalError(SignoffError):
+    """The person's settings keep decisions for a terminal."""
+
+    title = "Needs a terminal"
+    code = "needs_terminal"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to decide, under the name it has in the answer; no entry: nothing is called so."""
+
+    name: str
+    entry: Proposal | Unreadable | None
+
+
 def approve(opened: Opened, request: Request) -> tuple[Receipt, ...]:
+    """All of :func:`approvals`."""
+    return tuple(approvals(opened, request))
+
+
+def approvals(opened: Opened, request: Request) -> Iterator[Receipt]:
     """Approve in the order asked (oldest first for all); a failure does not stop the rest.
 
-    With all, rows with an open question are skipped and said so. Raises :class:`NotFoundError`
-    when there is nothing to act on at all, :class:`StateError` when the journal cannot be used.
+    With all, rows with an open question are skipped and said so. Raises, before anything is
+    decided, :class:`NotFoundError` when there is nothing to act on at all, :class:`UsageError` for
+    words that make no sense together, :class:`StateError` when the journal cannot be used.
     """
     items = _items(opened, request)
-    proposals = [item for item in items if isinstance(item, Proposal)]
+    opened.check_state()
     if not request.as_agent:
-        pin(opened, proposals, opened.judging().pins)
-    return tuple(_approve(opened, item, request) for item in items)
+        proposals = [item.entry for item in items if isinstance(item.entry, Proposal)]
+        pin(opened, proposals, opened.pins())
+    return (_approve(opened, item, request) for item in items)
 
 
 def reject(opened: Opened, request: Request) -> tuple[Receipt, ...]:
-    """Refuse records, readable or not: each is removed, and can be brought back by undo."""
-    receipts = []
-    for item in _items(opened, request):
-        if isinstance(item, Missing):
-            receipts.append(item.receipt)
-            continue
-        plan = plan_rejection(View(opened.source), item)
-        receipts.append(_commit(opened, plan, request.note))
-    return tuple(receipts)
+    """All of :func:`rejections`."""
+    return tuple(rejections(opened, request))
 
 
-def foresee(opened: Opened, request: Request) -> tuple[Receipt, ...]:
+def rejections(opened: Opened, request: Request) -> Iterator[Receipt]:
+    """Refuse records, readable or not: each is removed, and can be brought back by undo.
+
+    Raises as :func:`approvals`.
+    """
+    items = _items(opened, request, readable_only=False)
+    opened.check_state()
+    return (_reject(opened, item, request) for item in items)
+
+
+def foresee(opened: Opened, request: Request) -> Iterator[Receipt]:
     """What :func:`approve` would do, in order, each on what the ones before it leave behind."""
-    source: Source = opened.source
-    rows = opened.ground().rows
-    judging = opened.judging(as_agent=request.as_agent)
-    receipts = []
-    for item in _items(opened, request):
-        if not isinstance(item, Proposal):
-            receipts.append(_no_proposal(item))
-            continue
-        plan = plan_approval(View(source), item, judging)
-        if refusal := _held_back(plan, request):
-            receipts.append(refusal)
-            continue
-        steps = resolve(plan.changes, View(source).current, rows)
-        source = Overlay(source, [step.change for step in steps])
-        receipts.append(_expected(plan, steps))
-    return tuple(receipts)
+    items = _items(opened, request)
+    return _foresee(opened, items, request)
 
 
 def check_terminal(opened: Opened, interactive: bool) -> None:
-    """Refuse to decide without a terminal when the person's settings ask for one."""
+    """Raise :class:`NeedsTerminalError` without a terminal when the settings ask for one."""
     if opened.settings.decide_needs_terminal and not interactive:
-        raise UsageError(
+        raise NeedsTerminalError(
             "Deciding needs a terminal here (decide_needs_terminal is set)",
             "Run it by hand in a terminal",
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """An id among several that names nothing."""
-
-    receipt: Receipt
-
-
-Item = Proposal | Unreadable | Missing
-
-
-def _items(opened: Opened, request: Request) -> list[Item]:
+def _items(opened: Opened, request: Request, *, readable_only: bool = True) -> list[Item]:
     queue = read_queue(opened.source)
+    named = names(queue)
     if request.tokens is None:
-        if not queue.proposals:
-            raise NotFoundError("The queue is empty", "Nothing waits for a decision")
-        return list(queue.proposals)
-    if request.seal is not None and len(request.tokens) != 1:
-        raise UsageError("--seal goes with exactly one id", "Name the id the seal was shown for")
-    items = [_find(queue, token) for token in dict.fromkeys(request.tokens)]
-    if len(items) == 1 and isinstance(items[0], Missing):
+        if request.seal is not None:
+            raise UsageError("--seal goes with exactly one id", "Name the id it was shown for")
+        entries: list[Proposal | Unreadable] = list(queue.proposals)
+        if not readable_only:
+            entries += queue.unreadable
+        if not entries:
+            raise NotFoundError("Nothing waits for this decision", "See `signoff pending`")
+        return [Item(named[entry.file], entry) for entry in entries]
+    found = [_find(queue, token) for token in dict.fromkeys(request.tokens)]
+    items = {
+        entry.file if entry else token: Item(named[entry.file] if entry else token, entry)
+        for token, entry in found
+    }
+    if not any(item.entry for item in items.values()):
         find(queue, request.tokens[0])
-    return items
+    if request.seal is not None and len(items) != 1:
+        raise UsageError("--seal goes with exactly one id", "Name the id it was shown for")
+    return list(items.values())
 
 
-def _find(queue: Queue, token: str) -> Item:
+def _find(queue: Queue, token: str) -> tuple[str, Proposal | Unreadable | None]:
     try:
-        return find(queue, token)
-    except NotFoundError as problem:
-        return Missing(Receipt(token, False, "gone", problem.message))
+        return token, find(queue, token)
+    except NotFoundError:
+        return token, None
 
 
 def _approve(opened: Opened, item: Item, request: Request) -> Receipt:
-    if not isinstance(item, Proposal):
+    entry = item.entry
+    if not isinstance(entry, Proposal):
         return _no_proposal(item)
-    judging = opened.judging(as_agent=request.as_agent)
-    plan = plan_approval(View(opened.source), item, judging)
-    if refusal := _held_back(plan, request):
+    if refusal := _lost(opened, item.name, entry):
         return refusal
-    return _commit(opened, plan, request.note)
+    judging = opened.judging(as_agent=request.as_agent)
+    view = View(opened.source)
+    plan = _plan(view, item.name, entry, judging)
+    refusal = _held_back(view, plan, entry, judging, request)
+    return refusal or _commit(opened, plan, request)
 
 
-def _held_back(plan: Plan, request: Request) -> Receipt | None:
+def _reject(opened: Opened, item: Item, request: Request) -> Receipt:
+    entry = item.entry
+    if entry is None:
+        return _no_proposal(item)
+    if isinstance(entry, Proposal) and (refusal := _lost(opened, item.name, entry)):
+        return refusal
+    plan = replace(plan_rejection(View(opened.source), entry), subject=item.name)
+    return _commit(opened, plan, request)
+
+
+def _foresee(opened: Opened, items: Sequence[Item], request: Request) -> Iterator[Receipt]:
+    source: Source = Snapshot(opened.source)
+    rows = opened.ground().rows
+    judging = opened.judging(as_agent=request.as_agent)
+    for item in items:
+        if not isinstance(item.entry, Proposal):
+            yield _no_proposal(item)
+            continue
+        view = View(source)
+        plan = _plan(view, item.name, item.entry, judging)
+        if refusal := _held_back(view, plan, item.entry, judging, request):
+            yield refusal
+            continue
+        steps = resolve(plan.changes, view.quiet().current, rows)
+        source = Overlay(source, [step.change for step in steps])
+        yield _expected(plan, steps)
+
+
+def _lost(opened: Opened, name: str, proposal: Proposal) -> Receipt | None:
+    """Why the record read with the queue is not the one on disk any more."""
+    node = View(opened.source).node(proposal.file)
+    if node is None:
+        return Receipt(name, False, "gone", "The proposal is gone: it was decided elsewhere")
+    if node.kind is not NodeKind.FILE or sha256(node.data) != proposal.sha256:
+        return Receipt(name, False, "moved", "The proposal was rewritten meanwhile; look at it")
+    return None
+
+
+def _plan(view: View, name: str, proposal: Proposal, judging: Judging) -> Plan:
+    return replace(plan_approval(view, proposal, judging), subject=name)
+
+
+def _held_back(
+    view: View, plan: Plan, proposal: Proposal, judging: Judging, request: Request
+) -> Receipt | None:
     """Why ``plan`` is not committed although it could be judged."""
-    if request.seal is not None and plan.seal != request.seal:
+    if request.seal is not None and seal_of(view, plan, proposal, judging) != request.seal:
         return Receipt(plan.subject, False, "moved", "What was shown has changed; look at it again")
     if not plan.outcome.lands:
         return Receipt(plan.subject, False, plan.outcome.category, plan.outcome.message)
@@ -137,19 +195,29 @@ def _held_back(plan: Plan, request: Request) -> Receipt | None:
     return None
 
 
-def _no_proposal(item: Unreadable | Missing) -> Receipt:
-    if isinstance(item, Missing):
-        return item.receipt
-    return Receipt(item.id, False, "invalid", f"It cannot be read: {item.reason}")
+def _no_proposal(item: Item) -> Receipt:
+    if isinstance(item.entry, Unreadable):
+        message = f"It cannot be read ({item.entry.reason}), only refused"
+        return Receipt(item.name, False, "unreadable_target", message)
+    return Receipt(item.name, False, "gone", f"Nothing pending is called {item.name}")
 
 
-def _commit(opened: Opened, plan: Plan, note: str) -> Receipt:
-    return commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+def _commit(opened: Opened, plan: Plan, request: Request) -> Receipt:
+    return commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=request.note)
 
 
 def _expected(plan: Plan, steps: Sequence[Step]) -> Receipt:
     outcome = plan.outcome
-    receipt = Receipt(plan.subject, True, outcome.category, outcome.message)
-    return replace(
-        receipt, changed=tuple(step.change.path for step in steps), entries=outcome.entries
+    changed: list[str] = []
+    for step in steps:
+        changed.append(step.change.path)
+        if isinstance(step.change, Move):
+            changed.append(step.change.to)
+    return Receipt(
+        plan.subject,
+        True,
+        outcome.category,
+        outcome.message,
+        changed=tuple(changed),
+        entries=outcome.entries,
     )

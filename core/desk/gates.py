@@ -15,7 +15,11 @@ SUBSYSTEMS = ("memory", "skills")
 
 
 def set_gate(opened: Opened, on: bool, subsystems: Sequence[str] = SUBSYSTEMS) -> Receipt:
-    """Switch ``write_approval`` of the named subsystems in the home's config."""
+    """Switch ``write_approval`` of the named subsystems in the home's config.
+
+    Raises :class:`StateError` when the journal cannot be used.
+    """
+    opened.check_state()
     view = View(opened.source)
     judging = opened.judging()
     outcome = plan_gate(view, on, subsystems, environ=opened.environ, managed=judging.managed)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from core.commit import commit
 from core.desk.opening import Opened
 from core.errors import NotFoundError
 from core.journal import Entry, State
 from core.model import Receipt
+from core.recover import open_entries
 from core.undo import plan_undo
 from core.view import View
 
@@ -16,20 +19,59 @@ def entries(opened: Opened, limit: int | None = None) -> tuple[Entry, ...]:
     return opened.journal.entries(str(opened.found.home), limit=limit)
 
 
-def undo(opened: Opened, number: int | None = None, note: str = "") -> Receipt:
-    """Take an entry back, by default the newest decision of this home that is not undone.
+def unsettled(opened: Opened) -> tuple[Entry, ...]:
+    """Decisions on this home that did not end, newest first; the next changing command settles
+    the open ones, torn ones need a person."""
+    return open_entries(opened.ground(), opened.journal)
 
-    Raises :class:`NotFoundError` when there is none, :class:`UsageError` for an entry that cannot
-    be undone or belongs to another home.
+
+def undo(opened: Opened, number: int | None = None, note: str = "") -> Receipt:
+    """Take one entry back, by default the newest decision of this home that is not undone.
+
+    Raises as :func:`undo_each`.
     """
+    return next(undo_each(opened, () if number is None else (number,), note))
+
+
+def undo_each(opened: Opened, numbers: Sequence[int] = (), note: str = "") -> Iterator[Receipt]:
+    """Take entries back, the newest first; by default the newest that is not undone.
+
+    The first that fails ends it. Raises :class:`NotFoundError` when there is nothing to undo or
+    an entry belongs elsewhere, :class:`UsageError` for one that cannot be undone,
+    :class:`StateError` when the journal cannot be used.
+    """
+    opened.check_state()
+    chosen = sorted(set(numbers), reverse=True) or [_newest(opened)]
+    for number in chosen:
+        _own(opened, number)
+    return _undo_each(opened, chosen, note)
+
+
+def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Receipt]:
+    for number in numbers:
+        entry = _own(opened, number)
+        later = [line for line in _standing(opened) if line.id > number]
+        plan = plan_undo(View(opened.source), entry, later)
+        receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+        yield receipt
+        if not receipt.ok:
+            return
+
+
+def _newest(opened: Opened) -> int:
+    for entry in _standing(opened):
+        if entry.undoes is None and entry.profile == opened.found.profile:
+            return entry.id
+    raise NotFoundError("There is nothing to undo", "See `signoff journal`")
+
+
+def _standing(opened: Opened) -> list[Entry]:
     done = opened.journal.entries(str(opened.found.home), states=(State.DONE,))
-    if number is None:
-        number = next((e.id for e in done if e.undone_by is None and e.undoes is None), None)
-        if number is None:
-            raise NotFoundError("There is nothing to undo", "See `signoff journal`")
+    return [entry for entry in done if entry.undone_by is None]
+
+
+def _own(opened: Opened, number: int) -> Entry:
     entry = opened.journal.entry(number)
     if entry.home != str(opened.found.home):
         raise NotFoundError(f"Entry {number} belongs to {entry.home}", "Name that home with --home")
-    later = [e for e in done if e.id > entry.id and e.undone_by is None and e.id != entry.id]
-    plan = plan_undo(View(opened.source), entry, later)
-    return commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+    return entry

@@ -17,7 +17,10 @@ TARGETS = ("memory", "user")
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """One entry. ``index`` counts from 1, ``size`` is in code points."""
+    """One entry. ``index`` counts from 1, ``size`` is in code points, as the agent counts.
+
+    ``text`` leaves out a byte order mark that 0.19.0 takes for a part of the first entry.
+    """
 
     index: int
     text: str
@@ -71,6 +74,12 @@ def _store(opened: Opened, target: str) -> Store:
 
 def _entry(number: int, entry: str, path: str) -> MemoryEntry:
     at = f"{path}#{number}"
+    shown = entry.removeprefix(memory.BOM)
+    marked = (
+        (Finding("byte_order_mark", Severity.INFO, "The agent counts the byte order mark in", at),)
+        if shown != entry
+        else ()
+    )
     blocked = tuple(
         Finding(
             "blocked_at_load",
@@ -80,4 +89,4 @@ def _entry(number: int, entry: str, path: str) -> MemoryEntry:
         )
         for pattern in blocked_at_load(entry)
     )
-    return MemoryEntry(number, entry, len(entry), blocked + text.findings(entry, at))
+    return MemoryEntry(number, shown, len(entry), marked + blocked + text.findings(shown, at))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from core.errors import NoHomeError
+from core.errors import NoHomeError, StateError
 from core.ground import Ground
 from core.homes.base import Discovery, Kind, discover
 from core.homes.hermes import usage
 from core.homes.hermes.config import Config, managed_folder
-from core.homes.hermes.proposals import Judging
+from core.homes.hermes.proposals import Judging, Pins
 from core.homes.hermes.rules import Rules
 from core.journal import Journal
 from core.settings import Settings
@@ -57,7 +58,7 @@ class Opened:
         return Ground(self.found.home, self.found.profile, self.state, usage, tuple(outside))
 
     def judging(self, *, as_agent: bool = False) -> Judging:
-        """How proposals are judged now. Pins that cannot be read are no pins: see `doctor`."""
+        """How proposals are judged now."""
         return Judging(
             now=self.clock(),
             environ=self.environ,
@@ -65,8 +66,33 @@ class Opened:
             rules=self.rules,
             as_agent=as_agent,
             guards_off=self.settings.guards_off,
-            pins={} if as_agent else self.journal.pins(str(self.found.home)),
+            pins={} if as_agent else self.pins(),
         )
+
+    def pins(self) -> Mapping[str, Pins]:
+        """What was pinned at first sight; nothing when the journal cannot be read."""
+        try:
+            return self.journal.pins(str(self.found.home))
+        except StateError:
+            return {}
+
+    def check_state(self) -> None:
+        """Raise :class:`StateError` unless a decision could be journalled now."""
+        # Pinning nothing opens the journal for writing, and makes it where there is none yet.
+        self.journal.pin(str(self.found.home), "", {}, self.clock())
+
+    def state_trouble(self) -> str:
+        """Why a decision could not be journalled, ``""`` if it could; makes and writes nothing."""
+        try:
+            self.journal.entries(limit=1)
+        except StateError as problem:
+            return problem.message
+        place = self.journal.path
+        while not os.path.lexists(place):
+            place = place.parent
+        if os.access(place, os.W_OK) and (place == self.journal.path or place.is_dir()):
+            return ""
+        return f"The journal {self.journal.path} cannot be written"
 
 
 def open_home(

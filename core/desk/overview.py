@@ -1,24 +1,22 @@
-"""What waits in a home, and whether everything signoff depends on works."""
+"""What waits in a home, since when, and whether the agent asks at all."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from core import locks
-from core.desk.memories import stores
+from core.desk.history import unsettled
 from core.desk.opening import Opened
 from core.desk.review import Board, Label
-from core.errors import SignoffError
-from core.homes.hermes import usage
+from core.errors import StateError
 from core.homes.hermes.config import Gate
-from core.homes.hermes.memory import lock_of
 from core.homes.hermes.pending import Queue
 from core.homes.hermes.rules import Rules
-from core.recover import open_entries
-from core.view import View
+
+#: The first second past the calendar's last year: a later time is no time.
+END_OF_TIME = 253402300800
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +35,13 @@ class Overview:
     trouble: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing the doctor looked at. ``ok`` is None where there is nothing to judge."""
-
-    name: str
-    ok: bool | None
-    message: str
-
-
 def overview(opened: Opened) -> Overview:
     """Read and label the whole queue."""
     board = Board(opened)
     queue = board.read()
     labels = tuple(board.labels())
     config = opened.config()
-    dates = [p.created_at for p in queue.proposals if p.created_at is not None]
+    dates = [p.created_at for p in queue.proposals if is_date(p.created_at)]
     oldest = max(0.0, opened.clock().timestamp() - min(dates)) if dates else None
     return Overview(
         queue,
@@ -61,83 +50,30 @@ def overview(opened: Opened) -> Overview:
         {"memory": config.memory_gate, "skills": config.skills_gate},
         oldest,
         dict(Counter(str(label.status) for label in labels)),
-        _trouble(queue),
+        trouble(queue),
     )
 
 
-def checkup(opened: Opened) -> tuple[Check, ...]:
-    """Everything that can stand in the way, looked at one by one; changes nothing."""
-    queue = Board(opened).read()
-    checks = [
-        Check("home", True, f"{opened.found.home} ({opened.found.kind}, {opened.found.profile})"),
-        Check("rules", None, f"judged as hermes-agent {opened.home_rules()}"),
-        *_config_checks(opened),
-        *(Check("queue", False, reason) for reason in _trouble(queue)),
-        Check("queue", None, f"{len(queue.proposals)} proposals wait"),
-        *(Check("record", False, f"{item.file}: {item.reason}") for item in queue.unreadable),
-        *_store_checks(opened),
-        _usage_check(opened),
-        *_lock_checks(opened),
-        *_journal_checks(opened),
-    ]
-    return tuple(checks)
-
-
-def _trouble(queue: Queue) -> tuple[str, ...]:
+def trouble(queue: Queue) -> tuple[str, ...]:
+    """The queues that cannot be listed, one sentence each; what lies in them is unknown."""
     return tuple(f"{folder} cannot be read: {reason}" for folder, reason in queue.broken)
 
 
-def _config_checks(opened: Opened) -> list[Check]:
-    config = opened.config()
-    gates = (("memory", config.memory_gate), ("skills", config.skills_gate))
-    return [
-        Check(
-            f"{name} gate",
-            gate.on,
-            gate.reason if gate.on else f"{gate.reason}: the agent writes without asking",
-        )
-        for name, gate in gates
-    ]
-
-
-def _store_checks(opened: Opened) -> list[Check]:
-    checks = []
-    for store in stores(opened):
-        if store.state == "unreadable":
-            checks.append(Check(store.path, False, f"cannot be read: {store.reason}"))
-        elif store.drift:
-            message = f"the agent refuses to edit it: {store.drift.message}"
-            checks.append(Check(store.path, False, message))
-        else:
-            checks.append(Check(store.path, True, f"{store.used:,} of {store.limit:,} characters"))
-    return checks
-
-
-def _usage_check(opened: Opened) -> Check:
-    rows = usage.read_rows(View(opened.source).read(usage.PATH))
-    if rows.problem:
-        return Check(usage.PATH, False, rows.problem)
-    return Check(usage.PATH, True, f"{len(rows.rows)} rows")
-
-
-def _lock_checks(opened: Opened) -> list[Check]:
-    paths = (lock_of("memory"), lock_of("user"), usage.LOCK)
-    held = [path for path in paths if locks.is_held(opened.found.home / path)]
-    if not held:
-        return [Check("locks", True, "nobody holds a lock")]
-    return [Check("locks", None, f"{path} is held right now") for path in held]
-
-
-def _journal_checks(opened: Opened) -> list[Check]:
+def remarks(opened: Opened) -> tuple[str, ...]:
+    """What a reader should know beside any answer: no journal, decisions that did not end."""
+    if problem := opened.state_trouble():
+        return (f"{problem}; nothing can be decided until it can",)
     try:
-        waiting = open_entries(opened.ground(), opened.journal)
-    except SignoffError as problem:
-        return [Check("journal", False, problem.message)]
+        waiting = unsettled(opened)
+    except StateError as failure:
+        return (failure.message,)
     if not waiting:
-        usable = os.access(opened.state if opened.state.exists() else opened.state.parent, os.W_OK)
-        where = f"{opened.journal.path}"
-        return [Check("journal", usable or None, where)]
-    return [
-        Check("journal", False, f"entry {e.id} ({e.verb} {e.subject}) is {e.state}: {e.message}")
-        for e in waiting
-    ]
+        return ()
+    listed = ", ".join(f"{entry.id} ({entry.state})" for entry in reversed(waiting))
+    word = "entry" if len(waiting) == 1 else "entries"
+    return (f"Journal {word} {listed} did not end; `signoff doctor` says more",)
+
+
+def is_date(created_at: float | None) -> TypeGuard[float]:
+    """Whether a record's time lies in the calendar; others are shown as unknown."""
+    return created_at is not None and 0 < created_at < END_OF_TIME

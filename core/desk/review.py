@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.desk.opening import Opened
-from core.errors import UnreadableError
+from core.errors import StateError, UnreadableError
 from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
 from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
 from core.homes.hermes.status import Status, asks, status_of
@@ -14,7 +15,7 @@ from core.journal import Step
 from core.model import Finding
 from core.plan import Plan
 from core.steps import resolve
-from core.view import Fact, Snapshot, Source, View, holds
+from core.view import Fact, Snapshot, Source, View, holds, sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,19 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One proposal with the plan that approving it would commit."""
+    """One proposal with the plan that approving it would commit.
+
+    ``name`` is what to call it on the command line; ``seal`` names this very plan, judged this
+    way; ``trouble`` says why nothing could be pinned, ``""`` if it could.
+    """
 
     proposal: Proposal
     plan: Plan
     status: Status
     steps: tuple[Step, ...]
+    name: str
+    seal: str
+    trouble: str = ""
 
 
 class Board:
@@ -99,21 +107,62 @@ def rivals(labels: Sequence[Label]) -> dict[str, tuple[Proposal, ...]]:
     return found
 
 
+def names(queue: Queue) -> dict[str, str]:
+    """``file -> what to call it``: its id, with the subsystem where both have that id."""
+    entries: tuple[Proposal | Unreadable, ...] = (*queue.proposals, *queue.unreadable)
+    times = Counter(entry.id for entry in entries)
+    return {
+        entry.file: entry.id if times[entry.id] == 1 else f"{entry.subsystem}/{entry.id}"
+        for entry in entries
+    }
+
+
 def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
     """One proposal exactly as it would land; what it hits is pinned from this first sight on.
 
     Raises :class:`NotFoundError`, :class:`UsageError`, and for a record that cannot be read
     :class:`UnreadableError`.
     """
-    proposal = readable(find(read_queue(opened.source), token))
+    queue = read_queue(opened.source)
+    proposal = readable(find(queue, token))
     judging = opened.judging(as_agent=as_agent)
+    trouble = ""
     if not as_agent:
-        pin(opened, (proposal,), judging.pins)
+        try:
+            pin(opened, (proposal,), judging.pins)
+        except StateError as problem:
+            trouble = problem.message
         judging = opened.judging()
     view = View(Snapshot(opened.source))
     plan = plan_approval(view, proposal, judging)
     steps = resolve(plan.changes, view.quiet().current, opened.ground().rows)
-    return Shown(proposal, plan, status_of(plan.outcome), steps)
+    return Shown(
+        proposal,
+        plan,
+        status_of(plan.outcome),
+        steps,
+        names(queue)[proposal.file],
+        seal_of(view, plan, proposal, judging),
+        trouble,
+    )
+
+
+def seal_of(view: View, plan: Plan, proposal: Proposal, judging: Judging) -> str:
+    """The seal a person quotes: the plan's own, and how it was judged.
+
+    The same reads judged otherwise (with guards or as the agent, by other rules, against other
+    pins) make another plan.
+    """
+    quiet = view.quiet()
+    how = (
+        plan.seal,
+        plan.outcome.category,
+        str(judging.rules_of(quiet, judging.config(quiet), proposal)),
+        judging.as_agent,
+        sorted(judging.guards_off),
+        sorted(judging.pins.get(pin_key(proposal), {}).items()),
+    )
+    return sha256(repr(how).encode())
 
 
 def pin(
