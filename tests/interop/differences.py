@@ -16,6 +16,45 @@ from core.view import Reading, Tree, View
 from tests.interop.cases_memory import FILES
 from tests.interop.compare import Answer, differing, landed
 
+#: Rules of the agent's skill scanner that alone refuse a skill and are not modelled, by its names.
+NOT_MODELLED = frozenset(
+    {
+        "anthropic_key_leaked",
+        "aws_access_key_leaked",
+        "bash_reverse_shell",
+        "crypto_mining",
+        "curl_pipe_python",
+        "curl_pipe_shell",
+        "destructive_home_rm",
+        "destructive_root_rm",
+        "disk_overwrite",
+        "dns_exfil",
+        "echo_pipe_exec",
+        "embedded_private_key",
+        "env_exfil_fetch",
+        "env_exfil_httpx",
+        "env_exfil_requests",
+        "format_filesystem",
+        "github_token_leaked",
+        "jailbreak_dan",
+        "jailbreak_dev_mode",
+        "nopasswd_sudo",
+        "openai_key_leaked",
+        "python_environ_get_secret",
+        "python_getenv_secret",
+        "python_socket_oneliner",
+        "reverse_shell",
+        "ruby_env_secret",
+        "setuid_setgid",
+        "sudoers_mod",
+        "suid_bit",
+        "system_overwrite",
+        "system_passwd_access",
+        "tmp_staging",
+        "truncate_system",
+        "wget_pipe_shell",
+    }
+)
 _BACKUP = re.compile(r"memories/\w+\.md\.bak\.\d+")
 
 
@@ -77,8 +116,9 @@ def of_skills(payload: Any, answer: Answer, outcome: Outcome) -> str:
     """As :func:`of_memory`, for a skill proposal."""
     if answer.category == "security_scan_blocked" and outcome.lands:
         # The one gap: rules of the agent's scanner that ours does not have, and says so.
-        found = any(finding.code == "scan_not_modelled" for finding in outcome.findings)
-        return "" if found else "the agent's scanner blocks what ours takes for modelled"
+        missed = NOT_MODELLED.issuperset(answer.seen["critical"])
+        told = any(finding.code == "scan_not_modelled" for finding in outcome.findings)
+        return "" if missed and told else f"missed {answer.seen['critical']}"
     if outcome.category == "unreadable_target" and answer.category != "unreadable_target":
         # On purpose: the agent writes through a link to nothing, and so makes a file where the
         # link leads (its scanner may still refuse it); signoff writes only what it can read first.

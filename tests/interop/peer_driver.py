@@ -33,6 +33,12 @@ def invoke(target: str, args: list[Any] | None = None, kwargs: dict[str, Any] | 
         return {"raised": [type(problem).__name__, str(problem)]}
 
 
+def critical_rules() -> list[str]:
+    """Names of the skill scanner's text rules of which one alone refuses a skill."""
+    guard = importlib.import_module("tools.skills_guard")
+    return sorted({rule[1] for rule in guard.THREAT_PATTERNS if rule[2] == "critical"})
+
+
 def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
     """Approve one record on a fresh home through the handler behind ``/memory approve ID``.
 
@@ -53,6 +59,9 @@ def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
     matcher: Any = importlib.import_module("tools.fuzzy_match")
     match = matcher.fuzzy_find_and_replace
     matcher.fuzzy_find_and_replace = _matching(match, seen)
+    manager: Any = importlib.import_module("tools.skill_manager_tool")
+    scan = manager.scan_skill
+    manager.scan_skill = _scanning(scan, seen)
     try:
         handler = importlib.import_module("hermes_cli.write_approval_commands")
         store = _store() if subsystem == "memory" else None
@@ -65,6 +74,7 @@ def approve(subsystem: str, record_id: str, tree: list[Row]) -> dict[str, Any]:
     finally:
         setattr(owner, name, real)
         matcher.fuzzy_find_and_replace = match
+        manager.scan_skill = scan
     kept = (home / "pending" / subsystem / f"{record_id}.json").exists()
     after = list(_rows(home))
     shutil.rmtree(home.parent)
@@ -92,6 +102,18 @@ def _matching(real: Callable[..., Any], seen: dict[str, Any]) -> Callable[..., A
     def run(*args: Any, **kwargs: Any) -> Any:
         answer = real(*args, **kwargs)
         seen["strategy"], seen["count"] = answer[2], answer[1]
+        return answer
+
+    return run
+
+
+def _scanning(real: Callable[..., Any], seen: dict[str, Any]) -> Callable[..., Any]:
+    """The skill scanner, noting the names of the rules that are critical: one refuses a skill."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        answer = real(*args, **kwargs)
+        critical = {found.pattern_id for found in answer.findings if found.severity == "critical"}
+        seen["critical"] = sorted(critical)
         return answer
 
     return run
@@ -156,7 +178,11 @@ def _rows(home: Path, path: str = "") -> Iterator[Row]:
             yield [below, "file", mode, base64.b64encode(data).decode()]
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"invoke": invoke, "approve": approve}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "invoke": invoke,
+    "critical_rules": critical_rules,
+    "approve": approve,
+}
 
 
 def main() -> None:

@@ -167,6 +167,8 @@ def write_file(ground: Ground) -> Effect:
     folder = _skill(ground)
     path = _target(ground.view, folder, inside)
     known = _there(ground.view, path)
+    # The agent makes folders along the path as it is given: a link to nothing on it fails.
+    _folders(ground.view, join(folder, inside))
     made = _folders(ground.view, path)
     if known:
         _read(ground.view, path)

@@ -23,6 +23,7 @@ from core.model import (
     Change,
     Finding,
     Match,
+    Node,
     NodeKind,
     Outcome,
     Severity,
@@ -180,9 +181,7 @@ def _scanned(ground: Ground, landing: _Landing) -> list[Finding]:
         return []
     findings: list[Finding] = []
     for folder in dict.fromkeys(effect.folder for effect in landing.effects if effect.scanned):
-        after = after_changes(ground.view, folder, landing.changes)
-        nodes = {path: change.after for path, change in after.items() if change.after is not None}
-        result = scan_skill(nodes, folder)
+        result = scan_skill(_as_scanned(ground.view, folder, landing.changes), folder)
         if result.blocked:
             first = next((f for f in result.findings if f.severity is Severity.DANGER), None)
             why = first.message if first else "The agent's skill scanner refuses the skill."
@@ -197,6 +196,22 @@ def _scanned(ground: Ground, landing: _Landing) -> list[Finding]:
                 )
             )
     return findings
+
+
+def _as_scanned(view: View, folder: str, changes: Iterable[Change]) -> dict[str, Node]:
+    """The folder as the scanner meets it: a write through a link leaves the link there."""
+    after = after_changes(view, folder, changes)
+    nodes = {path: change.after for path, change in after.items() if change.after is not None}
+    quiet = view.quiet()
+    for path, node in list(nodes.items()):
+        at = join(folder, path)
+        link = quiet.node(at)
+        if node.kind is NodeKind.FILE and link is not None and link.kind is NodeKind.LINK:
+            target = quiet.resolve(at) or ""
+            if target.startswith(folder + "/"):
+                nodes[target[len(folder) + 1 :]] = node
+            nodes[path] = link
+    return nodes
 
 
 def _left_behind(landing: _Landing) -> str:
