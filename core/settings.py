@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import UsageError
@@ -27,10 +28,14 @@ GUARDS = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract."""
+    """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract.
+
+    ``keys`` maps an action of the console (``review.approve``) to its keys, comma separated.
+    """
 
     guards_off: frozenset[str] = frozenset()
     decide_needs_terminal: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_settings(path: Path) -> Settings:
@@ -41,6 +46,8 @@ def read_settings(path: Path) -> Settings:
         decide_needs_terminal = true
         [guards]
         fragment = false
+        [keys]
+        "review.approve" = "ctrl+a"
 
     Raises :class:`UsageError` naming the file and the key that is wrong.
     """
@@ -52,6 +59,7 @@ def read_settings(path: Path) -> Settings:
         raise UsageError(f"The settings {path} cannot be read ({problem})", _HINT) from problem
     guards = data.pop("guards", {})
     terminal = data.pop("decide_needs_terminal", False)
+    keys = data.pop("keys", {})
     for key in data:
         raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
     if not isinstance(terminal, bool):
@@ -63,7 +71,9 @@ def read_settings(path: Path) -> Settings:
             raise UsageError(f"{path} names an unknown guard {name!r}", _HINT)
         if not isinstance(value, bool):
             raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
-    return Settings(frozenset(name for name, on in guards.items() if not on), terminal)
+    if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
+        raise UsageError(f"[keys] in {path} must map actions to keys, as text", _HINT)
+    return Settings(frozenset(name for name, on in guards.items() if not on), terminal, keys)
 
 
 _HINT = "Mend or remove the line; the README lists every setting"

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
-from textual.content import Content, Span
+from textual.content import Span
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -21,6 +21,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
+from console.render.line import Line
 from console.widgets.cells import cut, window
 from console.widgets.hits import Hits
 from console.widgets.recent import Recent
@@ -31,19 +32,6 @@ _REMEMBERED = 512
 _STEP = 8
 _LINE_STYLES = ("added", "removed", "heading", "dim", "warning", "error")
 _COMPONENTS = (*_LINE_STYLES, "hit", "hit-current")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of safe ``content``.
-
-    ``style`` is one of ``added removed heading dim warning error``, or a style in theme variables;
-    it fills the line to the edge. ``anchor`` names a line to jump to, once in its text.
-    """
-
-    content: Content
-    style: str = ""
-    anchor: str | None = None
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):

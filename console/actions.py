@@ -1,0 +1,89 @@
+"""Every key of the console, once: bindings, footer, help, palette and the README read this table.
+
+An action is a method ``action_<name>`` of the screen or the app it belongs to. Why it cannot run
+right now is the business of that screen's ``why_not(name)``: the footer greys it, a press says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action. ``keys`` are separated by commas, the first is shown; ``where`` is its screen.
+
+    ``footer`` puts it in the footer. ``id`` (``where.name``) is what a keymap names.
+    """
+
+    where: str
+    name: str
+    keys: str
+    label: str
+    help: str
+    footer: bool = False
+
+    @property
+    def shown_key(self) -> str:
+        """The first key as people write it."""
+        return shown_key(self.keys.partition(",")[0])
+
+    @property
+    def id(self) -> str:
+        return f"{self.where}.{self.name.replace('(', '.').replace(')', '').replace(chr(39), '')}"
+
+
+def shown_key(key: str) -> str:
+    """A key as people write it."""
+    names = {"question_mark": "?", "slash": "/", "escape": "esc", "asterisk": "*"}
+    return names.get(key.strip(), key.strip())
+
+
+#: Screens in the order of their keys. Each title names a mode.
+MODES = {"review": "Review", "memory": "Memory", "journal": "Journal"}
+
+_EVERYWHERE = (
+    *(
+        Action("app", f"mode('{mode}')", str(number), title, f"Go to {title}.")
+        for number, (mode, title) in enumerate(MODES.items(), 1)
+    ),
+    Action("app", "help", "question_mark,f1", "help", "The keys of this screen.", footer=True),
+    Action("app", "command_palette", "ctrl+p", "palette", "Every action by name."),
+    Action("app", "undo", "u", "undo", "Take back the newest decision on this home.", footer=True),
+    Action("app", "reload", "f5", "reload", "Read the home again; rows that are gone leave."),
+    Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
+    Action("app", "quit", "q,ctrl+q", "quit", "Leave; nothing is unsaved.", footer=True),
+)
+
+_REVIEW = (
+    Action("review", "approve", "a", "approve", "Apply it, or all that are marked.", footer=True),
+    Action("review", "reject", "r", "refuse", "Refuse it, or all that are marked.", footer=True),
+    Action("review", "note('approve')", "A", "approve+note", "Approve with a note."),
+    Action("review", "note('reject')", "R", "refuse+note", "Refuse with a note."),
+    Action("review", "open", "enter,o", "look", "Go into the preview."),
+    Action("review", "close", "escape", "back", "Back to the queue; then: marks off."),
+    Action("review", "next_open", "n", "next", "The next proposal that would land."),
+    Action("review", "fold", "z", "unfold", "Show folded lines, or fold them again."),
+    Action("review", "split", "s", "split", "Old and new side by side, or one below the other."),
+    Action("review", "copy", "y", "copy", "Copy the proposed text as it is stored."),
+)
+
+_JOURNAL = (
+    Action("journal", "undo_this", "U", "undo this", "Take the chosen entry back.", footer=True),
+    Action("journal", "open", "enter,o", "look", "Go into its difference."),
+    Action("journal", "close", "escape", "back", "Back to the list."),
+)
+
+_MEMORY = (
+    Action("memory", "open", "enter,o", "look", "Go into the entry."),
+    Action("memory", "close", "escape", "back", "Back to the list."),
+    Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
+)
+
+ACTIONS = (*_EVERYWHERE, *_REVIEW, *_JOURNAL, *_MEMORY)
+
+
+def actions_of(where: str) -> Iterator[Action]:
+    """The actions of one screen, or of the app."""
+    return (action for action in ACTIONS if action.where == where)

@@ -1,0 +1,341 @@
+"""The console: modes, themes, live changes, one write at a time. No rule of any home lives here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+
+from console import themes, uistate
+from console.actions import MODES
+from console.jobs import Jobs
+from console.palette import ActionProvider
+from console.render import ink
+from console.render.header import HomeFacts, header
+from console.render.line import Line
+from console.screens.journal import JournalScreen
+from console.screens.memory import MemoryScreen
+from console.screens.review import ReviewScreen
+from console.screens.room import Room, bindings_of
+from console.screens.sheet import Sheet
+
+if TYPE_CHECKING:
+    from core.desk.glance import Glance
+    from core.desk.opening import Opened
+    from core.model import Receipt
+    from core.watch import Watcher
+
+log = logging.getLogger("signoff")
+#: Problems shown before the console gives up: something is wrong in every frame.
+PATIENCE = 5
+
+
+@dataclass
+class HomeChanged(Message):
+    """Something changed; what, lies in the app's set. Only the last one in the queue counts."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, HomeChanged)
+
+
+@dataclass(frozen=True)
+class _Write:
+    task: Callable[[], Receipt]
+    done: Callable[[str, Receipt], None]
+    key: str
+
+
+class SignoffApp(Jobs, App[None]):
+    """``start`` opens the home, off the event loop; ``state`` is signoff's own folder."""
+
+    TITLE = "signoff"
+    CSS_PATH = "app.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual's own name
+    COMMANDS: ClassVar = {ActionProvider}
+    BINDINGS: ClassVar = bindings_of("app")
+    MODES: ClassVar = {"review": ReviewScreen, "memory": MemoryScreen, "journal": JournalScreen}
+
+    def __init__(
+        self,
+        start: Callable[[], Opened],
+        *,
+        state: Path,
+        clock: Callable[[], datetime],
+        keys: dict[str, str] | None = None,
+        live: bool = True,
+    ) -> None:
+        super().__init__()
+        self._start = start
+        self._state = state
+        self._keys = keys or {}
+        self._live = live
+        self.now = clock
+        self.ui = uistate.load(state)
+        self.opened: Opened | None = None
+        self._facts: HomeFacts | None = None
+        self._writes: deque[_Write] = deque()
+        self._writing = False
+        self._areas: set[str] = set()
+        self._areas_lock = threading.Lock()
+        self._stop = threading.Event()
+        self._watcher: Watcher | None = None
+        self._problems = 0
+
+    # -- start and end ---------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[None]:
+        return Screen()
+
+    def on_mount(self) -> None:
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        plain = self.no_color
+        names = {theme.name for theme in themes.THEMES}
+        wanted = self.ui.theme if self.ui.theme in names else themes.DEFAULT
+        self.theme = themes.CONTRAST.name if plain else wanted
+        if self._keys:
+            self.set_keymap(self._keys)
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGHUP, signal.SIGTERM):
+                loop.add_signal_handler(number, self.exit)
+        self.switch_mode(self.ui.mode if self.ui.mode in MODES else "review")
+        self.start_job("open", self._start, self._home_opened, self._no_home)
+
+    def on_unmount(self) -> None:
+        self._stop.set()
+
+    def _home_opened(self, opened: Opened) -> None:
+        self.opened = opened
+        self._look()
+        for room in self._rooms():
+            room.refresh_if_stale()
+        if self._live:
+            self._watch(opened)
+
+    def _no_home(self, problem: Exception) -> None:
+        from core.errors import SignoffError
+
+        if not isinstance(problem, SignoffError):
+            self.show_problem(problem)
+            return
+        self.exit(return_code=problem.exit_code, message=Content(f"signoff: {problem.message}."))
+
+    # -- the header ------------------------------------------------------------------------
+
+    def header_for(self, mode: str, width: int) -> Content:
+        """The header of a mode in ``width`` cells."""
+        live = "" if self._watcher is None else str(self._watcher.mode)
+        return header(mode, self._facts, live, max(1, width))
+
+    def _look(self) -> None:
+        opened = self.opened
+        if opened is None:
+            return
+
+        def work() -> Glance:
+            from core.desk.glance import glance
+            from core.desk.review import Board
+
+            return glance(opened, Board(opened).read())
+
+        self.start_job("glance", work, self._looked, self.show_problem)
+
+    def _looked(self, seen: Glance) -> None:
+        gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
+        self._facts = HomeFacts(
+            home=seen.home,
+            kind=seen.kind,
+            profile=seen.profile,
+            rules=seen.rules,
+            gates=gates,
+            waiting=seen.waiting,
+            unreadable=seen.unreadable,
+            others=seen.others,
+        )
+        for room in self._rooms():
+            room.show_header()
+
+    # -- live ------------------------------------------------------------------------------
+
+    def _watch(self, opened: Opened) -> None:
+        from core.watch import Watcher
+
+        watcher = self._watcher = Watcher(opened.found.home, stop=self._stop)
+
+        def run() -> None:
+            for changed in watcher.changes():
+                with self._areas_lock:
+                    self._areas |= {str(area) for area in changed.areas}
+                self.post_message(HomeChanged())
+
+        self.run_worker(run, group="watch", thread=True, exit_on_error=False)
+
+    def on_home_changed(self) -> None:
+        with self._areas_lock:
+            areas, self._areas = frozenset(self._areas), set()
+        self._look()
+        self.tell(areas)
+
+    def tell(self, areas: frozenset[str]) -> None:
+        """Tell every room that these areas changed; events may be slow or not come at all."""
+        for room in self._rooms():
+            room.home_changed(areas)
+
+    def _rooms(self) -> list[Room]:
+        return [
+            screen
+            for stack in self._screen_stacks.values()
+            for screen in stack
+            if isinstance(screen, Room)
+        ]
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def write(
+        self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
+    ) -> None:
+        """Queue a decision: one at a time, in order, never cancelled half way."""
+        self._writes.append(_Write(task, done, key))
+        self._next_write()
+
+    def _next_write(self) -> None:
+        if self._writing or not self._writes:
+            return
+        self._writing = True
+        write = self._writes.popleft()
+
+        def done(receipt: Receipt) -> None:
+            self._writing = False
+            write.done(write.key, receipt)
+            self._look()
+            self._next_write()
+
+        def failed(problem: Exception) -> None:
+            from core.errors import SignoffError
+            from core.model import Receipt
+
+            self._writing = False
+            if isinstance(problem, SignoffError):
+                message = f"{problem.message}. {problem.hint}"
+                write.done(write.key, Receipt(write.key, False, problem.code, message))
+            else:
+                self.show_problem(problem)
+            self._next_write()
+
+        self.start_job("write", write.task, done, failed)
+
+    # -- actions ---------------------------------------------------------------------------
+
+    def action_mode(self, mode: str) -> None:
+        self.ui = replace(self.ui, mode=mode)
+        self._remember()
+        self.switch_mode(mode)
+
+    def action_help(self) -> None:
+        from console.help import help_lines
+
+        room = self.screen
+        if isinstance(room, Room):
+            self.push_screen(Sheet(f"Keys of {MODES[room.MODE]}", help_lines(room.MODE)))
+
+    def action_undo(self) -> None:
+        opened = self.opened
+        if opened is None:
+            return
+
+        def task() -> Receipt:
+            from core.desk.history import undo
+
+            return undo(opened)
+
+        self.write(task, self._undone, "undo")
+
+    def _undone(self, _key: str, receipt: Receipt) -> None:
+        if isinstance(self.screen, Room):
+            self.screen.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
+        self.tell(frozenset({"queue", "memory", "skills"}))
+
+    def action_reload(self) -> None:
+        for room in self._rooms():
+            if isinstance(room, ReviewScreen):
+                room.clear_gone()
+            room.home_changed(room.AREAS)
+        self._look()
+
+    def action_theme(self) -> None:
+        names = [theme.name for theme in themes.THEMES]
+        here = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(here + 1) % len(names)]
+        self.ui = replace(self.ui, theme=self.theme)
+        self._remember()
+
+    def toggle_split(self, width: int) -> None:
+        """Old and new side by side, or not; kept for the next start."""
+        from console.render.preview import SPLIT_WIDTH
+
+        now = self.ui.split if self.ui.split is not None else width >= SPLIT_WIDTH
+        self.ui = replace(self.ui, split=not now)
+        self._remember()
+
+    def _remember(self) -> None:
+        state, ui = self._state, self.ui
+        self.run_worker(
+            lambda: uistate.save(state, ui), group="ui", thread=True, exit_on_error=False
+        )
+
+    async def run_action(self, action, default_namespace=None, namespaces=None):  # type: ignore[no-untyped-def]
+        """Run an action; one that cannot run says why."""
+        ran = await super().run_action(action, default_namespace, namespaces)
+        if not ran:
+            self._say_why_not(action, default_namespace)
+        return ran
+
+    def _say_why_not(self, action: object, namespace: object) -> None:
+        room = self.screen
+        if not isinstance(room, Room) or namespace is not room or not isinstance(action, str):
+            return
+        name = action.partition("(")[0].rpartition(".")[2]
+        if name == "note":
+            name = action.partition("'")[2].partition("'")[0]
+        if reason := room.why_not(name):
+            room.flash(reason, ink.WARNING)
+
+    # -- problems --------------------------------------------------------------------------
+
+    def show_problem(self, problem: Exception) -> None:
+        """A bug is a panel with a way on, not a traceback; the log has no values of variables."""
+        self._problems += 1
+        log.error("%s", type(problem).__name__, exc_info=problem)
+        if self._problems > PATIENCE:
+            self.exit(return_code=1, message=Content("signoff: it keeps failing; see signoff.log"))
+            return
+        lines = [
+            ink.line("Something went wrong inside signoff.", ink.TITLE),
+            Content(""),
+            ink.line(f"{type(problem).__name__}: {problem}"),
+            Content(""),
+            ink.line(f"Nothing half done was left. The log: {self._state / 'signoff.log'}"),
+            ink.line("esc closes this; the console goes on.", ink.LABEL),
+        ]
+        self.push_screen(Sheet("Problem", [Line(line) for line in lines]))
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Textual's own hook prints a traceback with every local variable: agent text included.
+        if self.is_running and not self._exit and not os.environ.get("SIGNOFF_DEBUG"):
+            self.show_problem(error)
+        else:
+            super()._handle_exception(error)

@@ -1,0 +1,1 @@
+"""Records to styled lines: pure functions, no app, no disk."""

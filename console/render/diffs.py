@@ -1,0 +1,119 @@
+"""Before and after as lines: unified, or side by side where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from textual.content import Content
+
+from console.render import ink
+from console.render.line import Line, wrapped
+from core import diff, text
+from core.diff import Hunk, Row, RowKind
+
+#: Unchanged lines around a change while the rest is folded.
+CONTEXT = 2
+#: Rows of one hunk shown while it is folded; nobody reads more before asking for it.
+FOLD = 80
+#: Enough context to show everything.
+EVERYTHING = 1_000_000
+_SIGNS = {
+    RowKind.SAME: (" ", ""),
+    RowKind.REMOVED: ("-", ink.REMOVED),
+    RowKind.CHANGED_OLD: ("-", ink.REMOVED),
+    RowKind.ADDED: ("+", ink.ADDED),
+    RowKind.CHANGED_NEW: ("+", ink.ADDED),
+}
+
+
+def diff_lines(before: str, after: str, width: int, *, split: bool, folded: bool) -> Iterator[Line]:
+    """The difference of two texts in ``width`` cells.
+
+    ``folded`` leaves out unchanged lines far from a change and the tail of very long hunks, and
+    says how many lines that hides.
+    """
+    hunks = diff.rows(before, after, context=CONTEXT if folded else EVERYTHING)
+    seen = 0
+    for hunk in hunks:
+        start = max(0, hunk.new_start - 1)
+        skipped = start - seen
+        if skipped > 0:
+            yield _fold(skipped, "unchanged")
+        shown = hunk.rows[:FOLD] if folded else hunk.rows
+        draw = _split if split else _unified
+        for place, line in enumerate(draw(_part(hunk, shown), width)):
+            yield Line(line.content, line.style, "hunk" if place == 0 else None)
+        if len(shown) < len(hunk.rows):
+            yield _fold(len(hunk.rows) - len(shown), "more")
+        seen = start + hunk.new_count
+    rest = after.count("\n") + bool(after and not after.endswith("\n")) - seen
+    if hunks and rest > 0:
+        yield _fold(rest, "unchanged")
+
+
+def _fold(count: int, word: str) -> Line:
+    plural = "line" if count == 1 else "lines"
+    return Line(Content.styled(f"  ⋯ {count:,} {word} {plural}", ink.LABEL))
+
+
+def _part(hunk: Hunk, rows: tuple[Row, ...]) -> Hunk:
+    if len(rows) == len(hunk.rows):
+        return hunk
+    return Hunk(hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, rows)
+
+
+def _unified(hunk: Hunk, width: int) -> Iterator[Line]:
+    cells = len(str(hunk.old_start + hunk.old_count + hunk.new_start + hunk.new_count))
+    for row in hunk.rows:
+        sign, style = _SIGNS[row.kind]
+        number = row.new_no if row.new_no is not None else row.old_no
+        gutter = f"{number:>{cells}} {sign} "
+        for piece in wrapped(_text(row), width, first=gutter):
+            yield Line(piece, style)
+
+
+def _split(hunk: Hunk, width: int) -> Iterator[Line]:
+    half = max(8, (width - 3) // 2)
+    for old, new in diff.side_by_side(hunk):
+        for left, right in zip_longest(_side(old, half), _side(new, half)):
+            yield Line(
+                Content.assemble(left or Content(" " * half), " │ ", right or Content("")),
+            )
+
+
+def _side(row: Row | None, width: int) -> list[Content]:
+    if row is None:
+        return []
+    sign, style = _SIGNS[row.kind]
+    lines = wrapped(_text(row), width, first=f"{sign} ")
+    return [_filled(line, width, style) for line in lines]
+
+
+def _filled(line: Content, width: int, style: str) -> Content:
+    line = line.pad_right(max(0, width - line.cell_length))
+    return line.stylize(style) if style else line
+
+
+def _text(row: Row) -> Content:
+    """A row's text, safe, with changed words and hidden characters marked."""
+    shown, spans = text.safe_spans(row.text, row.spans)
+    content = Content(shown)
+    for start, end in spans:
+        content = content.stylize(ink.WORD, start, end)
+    for start, end in _hidden(row.text):
+        content = content.stylize(ink.HIDDEN, start, end)
+    if not row.newline:
+        content += Content.styled("  (no line end)", ink.LABEL)
+    return content
+
+
+def _hidden(value: str) -> Iterator[tuple[int, int]]:
+    """Where tokens stand in the drawn text for what the raw text hides."""
+    if not text.marks(value):
+        return
+    at = 0
+    for piece in text.pieces(value):
+        if piece.mark is not None:
+            yield at, at + len(piece.shown)
+        at += len(piece.shown)

@@ -1,0 +1,99 @@
+"""The journal: a row for a decision, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from console.render import ink
+from console.render.diffs import diff_lines
+from console.render.line import Line, anchored, wrapped
+from console.render.preview import SPLIT_WIDTH, file_lines
+from core.model import Change, EntryChange, Move
+
+_SIGNS = {
+    "done": ("✓", ink.GOOD),
+    "undone": ("↶", ink.LABEL),
+    "open": ("!", ink.DANGER),
+    "torn": ("!", ink.DANGER),
+    "failed": ("✗", ink.WARNING),
+    "dropped": ("✗", ink.LABEL),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JournalItem:
+    """One decision. ``state`` is the entry's, or ``undone``; ``age`` says how long ago."""
+
+    key: str
+    number: int
+    verb: str
+    subject: str
+    state: str
+    age: str
+    message: str
+    note: str
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalDetail:
+    """One decision with what it changed, already read. ``who`` names user, terminal, parent."""
+
+    item: JournalItem
+    at: str
+    home: str
+    profile: str
+    who: str
+    entries: tuple[EntryChange, ...]
+    changes: tuple[Change | Move, ...]
+
+
+def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
+    """The two lines of a row, cut to ``width`` cells."""
+    sign, style = _SIGNS[item.state]
+    word = f"undone by {item.undone_by}" if item.undone_by else item.state
+    head = Content.assemble(
+        (f"{sign} {word:<14} ", style),
+        f"{item.number}  ",
+        ink.line(f"{item.verb} {item.subject}", ink.TITLE),
+    )
+    tail = ink.line(item.age, ink.LABEL)
+    room = max(1, width - tail.cell_length - 1)
+    first = head.truncate(room, ellipsis=True).pad_right(max(0, room - head.cell_length))
+    said = f"“{item.note}”  {item.message}" if item.note else item.message
+    return (
+        first + Content(" ") + tail,
+        Content("  ") + ink.cut(said, max(1, width - 2), ink.LABEL),
+    )
+
+
+def journal_lines(
+    detail: JournalDetail, width: int, *, split: bool | None = None
+) -> tuple[Line, ...]:
+    """A decision and its difference in ``width`` cells."""
+    return anchored(_lines(detail, width, width >= SPLIT_WIDTH if split is None else split))
+
+
+def _lines(detail: JournalDetail, width: int, split: bool) -> Iterator[Line]:
+    item = detail.item
+    sign, style = _SIGNS[item.state]
+    for content in (
+        ink.line(f"{item.number}  {item.verb} {item.subject}", ink.TITLE),
+        ink.line(f"{detail.at}  {detail.home}  {detail.profile}", ink.LABEL),
+        ink.line(detail.who, ink.LABEL),
+        Content(""),
+        Content.assemble((f"{sign} {item.state}  ", style), ink.block(item.message)),
+        ink.line(f"Note: {item.note}") if item.note else Content(""),
+    ):
+        for piece in wrapped(content, width):
+            yield Line(piece)
+    for pair in detail.entries:
+        yield Line(Content.styled("Entry", ink.TITLE), anchor="entry")
+        before, after = (f"{side}\n" if side else "" for side in (pair.before, pair.after))
+        yield from diff_lines(before, after, width, split=split, folded=True)
+        yield Line(Content(""))
+    if not detail.entries:
+        yield from file_lines(detail.changes, width, split=split, folded=True)

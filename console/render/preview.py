@@ -1,0 +1,159 @@
+"""The preview of a proposal: what, whether, why, and the difference, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from console.render import ink
+from console.render.diffs import diff_lines
+from console.render.line import Line, anchored, wrapped
+from console.render.queue import SIGNS
+from core import diff
+from core.model import Budget, Change, EntryChange, Finding, Move, Node, Severity
+
+#: From this many cells on old and new stand side by side unless the person says otherwise.
+SPLIT_WIDTH = 110
+#: Lines shown of a text that would not land while it is folded.
+PROPOSED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """All a preview shows, already read.
+
+    ``origin`` says where the proposal came from, in words; ``proposed`` are the texts of one that
+    would not land, each with its name: what the agent wanted.
+    """
+
+    id: str
+    subsystem: str
+    action: str
+    target: str
+    origin: str
+    status: str
+    message: str
+    findings: tuple[Finding, ...]
+    budget: Budget | None
+    strategy: str | None
+    entries: tuple[EntryChange, ...]
+    changes: tuple[Change | Move, ...]
+    also: tuple[str, ...]
+    proposed: tuple[tuple[str, str], ...] = ()
+
+
+def preview_lines(
+    shown: Preview, width: int, *, split: bool | None = None, folded: bool = True
+) -> tuple[Line, ...]:
+    """The preview in ``width`` cells. Nothing is folded while a finding wants to be seen."""
+    folded = folded and not any(f.severity is Severity.DANGER for f in shown.findings)
+    side_by_side = width >= SPLIT_WIDTH if split is None else split
+    return anchored(_lines(shown, width, side_by_side, folded))
+
+
+def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Line]:
+    head = f"{shown.subsystem} {shown.action} → {shown.target}"
+    yield from _flow(ink.line(head, ink.TITLE), width)
+    yield from _flow(ink.line(f"{shown.id}, {shown.origin}", ink.LABEL), width)
+    yield Line(Content(""))
+    sign, style = SIGNS[shown.status]
+    word = Content.styled(f"{sign} {shown.status.replace('_', ' ')}", style)
+    yield from _flow(Content.assemble(word, "  ", ink.block(shown.message)), width)
+    if shown.strategy not in (None, "exact"):
+        yield from _flow(ink.line(f"  matched by {shown.strategy}", ink.LABEL), width)
+    for found in shown.findings:
+        yield from finding_lines(found, width)
+    if shown.budget:
+        yield from _flow(budget_bar(shown.budget), width)
+    if shown.subsystem == "memory":
+        yield from _entries(shown.entries, width, split, folded)
+    else:
+        yield from file_lines(shown.changes, width, split=split, folded=folded)
+    for name, value in shown.proposed:
+        yield Line(Content(""))
+        yield Line(ink.line(name, ink.TITLE), anchor=name)
+        yield from _proposed(value, width, folded)
+    for remark in shown.also:
+        yield Line(Content(""))
+        yield from _flow(ink.line(remark, ink.LABEL), width)
+
+
+def budget_bar(budget: Budget, cells: int = 20) -> Content:
+    """The budget before and after: a bar of what is used, and the numbers."""
+    over = budget.after > budget.limit
+    share = min(1.0, budget.after / budget.limit) if budget.limit > 0 else 1.0
+    full = round(share * cells)
+    style = ink.DANGER if over else ink.GOOD
+    change = budget.after - budget.before
+    return Content.assemble(
+        ("█" * full + "░" * (cells - full), style),
+        f"  {budget.before:,} → " if change else "  ",
+        f"{budget.after:,} of {budget.limit:,}",
+        (f" ({change:+,})" if change else "", ink.LABEL),
+        (" over budget" if over else "", ink.DANGER),
+    )
+
+
+def finding_lines(found: Finding, width: int) -> Iterator[Line]:
+    """A finding with its sign and its place."""
+    sign, style = ink.SEVERITY[found.severity]
+    content = Content.assemble(ink.block(found.message), ink.line(f"  {found.at or ''}", ink.LABEL))
+    for number, piece in enumerate(wrapped(content, width - 2)):
+        prefix = Content.styled(f"{sign} ", style) if number == 0 else Content("  ")
+        yield Line(prefix + piece, anchor=f"finding {found.code}" if number == 0 else None)
+
+
+def _entries(
+    entries: Sequence[EntryChange], width: int, split: bool, folded: bool
+) -> Iterator[Line]:
+    for pair in entries:
+        yield Line(Content(""))
+        word = "added" if pair.before is None else "removed" if pair.after is None else "replaced"
+        yield Line(Content.styled(f"Entry {word}", ink.TITLE), anchor="entry")
+        yield from diff_lines(
+            _lines_of(pair.before), _lines_of(pair.after), width, split=split, folded=folded
+        )
+
+
+def file_lines(
+    changes: Sequence[Change | Move], width: int, *, split: bool, folded: bool
+) -> Iterator[Line]:
+    """Files before and after, folders that moved."""
+    for change in changes:
+        yield Line(Content(""))
+        if isinstance(change, Move):
+            yield from _flow(ink.line(f"Moved {change.path} → {change.to}", ink.TITLE), width)
+            continue
+        verb = "New" if change.before is None else "Removed" if change.after is None else "Changed"
+        title = ink.line(f"{verb} {change.path}", ink.TITLE)
+        for number, piece in enumerate(wrapped(title, width)):
+            yield Line(piece, anchor=change.path if number == 0 else None)
+        before, after = _text(change.before), _text(change.after)
+        if before is None or after is None:
+            yield Line(Content.styled("  These bytes are no text", ink.LABEL))
+            continue
+        yield from diff_lines(before, after, width, split=split, folded=folded)
+
+
+def _lines_of(entry: str | None) -> str:
+    """An entry as whole lines: where a file ends is no news inside one."""
+    return f"{entry}\n" if entry else ""
+
+
+def _proposed(value: str, width: int, folded: bool) -> Iterator[Line]:
+    lines = value.split("\n")
+    for line in lines[:PROPOSED] if folded else lines:
+        yield from _flow(Content("  ") + ink.line(line), width)
+    if folded and len(lines) > PROPOSED:
+        left = f"  ⋯ {len(lines) - PROPOSED:,} more lines"
+        yield Line(Content.styled(left, ink.LABEL))
+
+
+def _text(node: Node | None) -> str | None:
+    return diff.decode(node.data) if node else ""
+
+
+def _flow(content: Content, width: int) -> Iterator[Line]:
+    return (Line(piece) for piece in wrapped(content, width))

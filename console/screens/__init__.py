@@ -1,0 +1,1 @@
+"""One module a screen. Screens are thin: desk calls in jobs, render functions, widgets."""

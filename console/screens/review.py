@@ -1,0 +1,379 @@
+"""Review: the queue beside the preview of the plan that approving would commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+
+from console.render import ink
+from console.render.line import Line, wrapped
+from console.render.preview import Preview, preview_lines
+from console.render.queue import QueueItem, queue_row
+from console.screens.note import NoteScreen
+from console.screens.room import Room, bindings_of
+from console.widgets.lines import LineView
+from console.widgets.rows import RowList, RowState
+
+if TYPE_CHECKING:
+    from core.desk.review import Board, Label, Shown
+    from core.homes.hermes.pending import Queue
+    from core.model import Receipt
+
+#: Seconds the cursor rests before its preview is computed.
+REST = 0.08
+#: Seconds between two looks of a running labelling at the screen.
+STEP = 0.4
+
+
+@dataclass
+class Labelled(Message):
+    """Some more rows are judged."""
+
+    labels: tuple[Label, ...]
+
+
+class ReviewScreen(Room):
+    """Decide what waits. The cursor acts on a record, never on a place in the list."""
+
+    MODE = "review"
+    AREAS = frozenset({"queue", "memory", "skills"})
+    BINDINGS: ClassVar = bindings_of("review")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._board: Board | None = None
+        self._items: dict[str, QueueItem] = {}
+        self._shown: Shown | None = None
+        self._preview: Preview | None = None
+        self._shown_key = ""
+        self._sentence = "Reading the home…"
+        self._folded = True
+        self._resting: Timer | None = None
+
+    def panes(self) -> Iterable[Widget]:
+        queue = RowList(_paint, id="queue", classes="pane list")
+        queue.border_title = Content("Queue")
+        preview = LineView(id="preview", classes="pane detail")
+        preview.border_title = Content("Preview")
+        return (queue, preview)
+
+    def on_mount(self) -> None:
+        self.queue.focus()
+
+    @property
+    def queue(self) -> RowList[QueueItem]:
+        return self.query_one("#queue", RowList)
+
+    @property
+    def preview(self) -> LineView:
+        return self.query_one("#preview", LineView)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        from core.desk.review import Board
+
+        opened = self.signoff.opened
+        if opened is None:
+            return
+        if self._board is None:
+            self._board = Board(opened)
+        board = self._board
+        self.start_job("list", board.read, self._listed, self.job_failed)
+
+    def _listed(self, queue: Queue) -> None:
+        from console.screens.review_rows import queue_items
+
+        now = self.signoff.now()
+        fresh = queue_items(queue, now, self._items)
+        for key, item in self._items.items():
+            if key not in fresh and item.fate in ("", "failed"):
+                fresh[key] = replace(item, fate="gone", note="decided elsewhere; F5 clears it")
+            elif key not in fresh and item.fate == "gone":
+                fresh[key] = item
+        self._items = fresh
+        self._show_queue()
+        self.start_job("labels", self._label, self._labelled_all, self.job_failed)
+        self.rest()
+
+    def _label(self) -> tuple[Label, ...]:
+        """Judge the queue in a thread; what is ready goes to the screen step by step."""
+        assert self._board is not None
+        found: list[Label] = []
+        sent, last = 0, time.monotonic()
+        for label in self._board.labels():
+            found.append(label)
+            if len(found) == 50 or time.monotonic() - last > STEP:
+                self.post_message(Labelled(tuple(found[sent:])))
+                sent, last = len(found), time.monotonic()
+        return tuple(found)
+
+    def on_labelled(self, message: Labelled) -> None:
+        message.stop()
+        self._apply(message.labels, {})
+
+    def _labelled_all(self, labels: tuple[Label, ...]) -> None:
+        from core.desk.review import rivals
+
+        found = rivals(labels)
+        self._apply(labels, {key: len(others) for key, others in found.items()})
+
+    def _apply(self, labels: Sequence[Label], rivals: dict[str, int]) -> None:
+        for label in labels:
+            key = label.proposal.file
+            if item := self._items.get(key):
+                self._items[key] = replace(
+                    item, status=str(label.status), rivals=rivals.get(key, item.rivals)
+                )
+        self._show_queue()
+
+    def _show_queue(self) -> None:
+        items = list(self._items.values())
+        self.queue.set_items(items)
+        self.queue.border_title = Content(f"Queue ({len(items):,})")
+        if not items:
+            self._say(_EMPTY)
+        self._show_unseen()
+        self.refresh_bindings()
+
+    # -- the preview -----------------------------------------------------------------------
+
+    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+        message.stop()
+        self._folded = True
+        self.rest()
+        self._show_unseen()
+
+    def rest(self) -> None:
+        """Compute the preview once the cursor has rested a moment."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST, self._look)
+
+    def _look(self) -> None:
+        item = self._item()
+        if item is None or self.signoff.opened is None:
+            return
+        if item.status == "unreadable" or item.fate == "gone":
+            self._say(f"{item.id}: {item.note or item.summary}")
+            return
+        opened, token, now = self.signoff.opened, item.token, self.signoff.now()
+
+        def work() -> tuple[str, Shown, Preview]:
+            from console.screens.review_rows import preview_of
+            from core.desk.review import show
+
+            shown = show(opened, token)
+            return item.key, shown, preview_of(shown, now)
+
+        self.start_job("preview", work, self._previewed, self._not_previewed)
+
+    def _previewed(self, result: tuple[str, Shown, Preview]) -> None:
+        key, self._shown, self._preview = result
+        same = self._shown_key == key
+        self._shown_key = key
+        self._draw_preview(keep=same)
+        self.refresh_bindings()
+
+    def _not_previewed(self, problem: Exception) -> None:
+        from core.errors import SignoffError
+
+        if not isinstance(problem, SignoffError):
+            self.job_failed(problem)
+            return
+        self._say(f"{problem.message}. {problem.hint}")
+
+    def _draw_preview(self, *, keep: bool) -> None:
+        width = self._width
+        if self._preview is None:
+            pieces = wrapped(ink.block(self._sentence), width)
+            self.preview.set_lines([Line(piece) for piece in pieces], keep=keep)
+            return
+        lines = preview_lines(
+            self._preview, width, split=self.signoff.ui.split, folded=self._folded
+        )
+        self.preview.set_lines(lines, keep=keep)
+
+    def on_line_view_width_changed(self, message: LineView.WidthChanged) -> None:
+        message.stop()
+        self._draw_preview(keep=True)
+
+    def _say(self, sentence: str) -> None:
+        self._shown = self._preview = None
+        self._sentence = sentence
+        self._draw_preview(keep=False)
+
+    @property
+    def _width(self) -> int:
+        return max(20, self.preview.scrollable_content_region.width)
+
+    # -- deciding --------------------------------------------------------------------------
+
+    def why_not(self, action: str) -> str | None:
+        if action in ("approve", "reject"):
+            return self._why_not_decide(action)
+        if action in ("open", "copy", "fold", "split") and self._item() is None:
+            return "The queue is empty"
+        return None
+
+    def _why_not_decide(self, action: str) -> str | None:
+        item = self._item()
+        if self.queue.marked:
+            return None
+        if item is None:
+            return "The queue is empty"
+        if item.fate in ("working", "gone"):
+            return f"{item.id} is {item.fate}"
+        if action == "approve" and item.status not in ("ready", "attention", "noop", ""):
+            return f"It would not land ({item.status.replace('_', ' ')}): r refuses it"
+        return None
+
+    def action_approve(self) -> None:
+        self._decide("approve", "")
+
+    def action_reject(self) -> None:
+        self._decide("reject", "")
+
+    def action_note(self, verb: str) -> None:
+        def decided(note: str | None) -> None:
+            if note is not None:
+                self._decide(verb, note)
+
+        count = len(self.queue.marked)
+        what = f"{count} marked" if count else (item.id if (item := self._item()) else "")
+        word = "Approve" if verb == "approve" else "Refuse"
+        self.app.push_screen(NoteScreen(f"{word} {what}"), decided)
+
+    def _decide(self, verb: str, note: str) -> None:
+        marked = self.queue.marked
+        keys = marked or tuple(filter(None, [self.queue.cursor_key]))
+        skipped = 0
+        for key in keys:
+            item = self._items.get(key)
+            if item is None or item.fate in ("working", "gone"):
+                continue
+            if verb == "approve" and len(keys) > 1 and item.status == "attention":
+                skipped += 1
+                continue
+            seal = self._seal(item) if verb == "approve" else None
+            if verb == "approve" and item.status == "attention" and seal is None:
+                self.flash("Its preview is still being read: look, then press again", ink.WARNING)
+                return
+            self._items[key] = replace(item, fate="working", note="")
+            self.signoff.write(self._decision(verb, item, seal, note), self._decided, key)
+        self.queue.clear_marks()
+        self._show_queue()
+        if skipped:
+            self.flash(f"{skipped} want an answer each: look at them one by one", ink.WARNING)
+
+    def _seal(self, item: QueueItem) -> str | None:
+        if self._shown is None or self._shown.proposal.file != item.key:
+            return None
+        return self._shown.seal
+
+    def _decision(
+        self, verb: str, item: QueueItem, seal: str | None, note: str
+    ) -> Callable[[], Receipt]:
+        from core.desk import decide
+
+        opened = self.signoff.opened
+        assert opened is not None
+        request = decide.Request((item.token,), note, seal=seal)
+        act = decide.approve if verb == "approve" else decide.reject
+        return lambda: act(opened, request)[0]
+
+    def _decided(self, key: str, receipt: Receipt) -> None:
+        item = self._items.get(key)
+        if receipt.ok:
+            self._items.pop(key, None)
+            self.flash(f"{receipt.subject}: {receipt.message}  u takes it back", ink.GOOD)
+        elif item is not None:
+            self._items[key] = replace(item, fate="failed", note=receipt.message)
+            self.flash(f"{receipt.subject}: {receipt.message}", ink.DANGER)
+        self._show_queue()
+        self.rest()
+
+    # -- moving and looking ----------------------------------------------------------------
+
+    def action_open(self) -> None:
+        self.add_class("-inside")
+        self.preview.focus()
+
+    def on_row_list_activated(self, message: RowList.Activated) -> None:
+        message.stop()
+        self.action_open()
+
+    def action_close(self) -> None:
+        if self.preview.has_focus or self.has_class("-inside"):
+            self.remove_class("-inside")
+            self.queue.focus()
+        else:
+            self.queue.clear_marks()
+
+    def action_next_open(self) -> None:
+        items = list(self._items.values())
+        here = next((n for n, i in enumerate(items) if i.key == self.queue.cursor_key), -1)
+        around = items[here + 1 :] + items[: here + 1]
+        found = next((i for i in around if i.status in ("ready", "attention") and not i.fate), None)
+        if found is None:
+            self.flash("Nothing else would land")
+        else:
+            self.queue.move_to(found.key)
+
+    def action_fold(self) -> None:
+        self._folded = not self._folded
+        self._draw_preview(keep=True)
+
+    def action_split(self) -> None:
+        self.signoff.toggle_split(self._width)
+        self._draw_preview(keep=True)
+
+    def action_copy(self) -> None:
+        if self._shown is None:
+            self.flash("There is nothing to copy here")
+            return
+        from console.screens.review_rows import proposed_text
+
+        self.app.copy_to_clipboard(proposed_text(self._shown.proposal))
+        self.flash("Sent to the terminal's clipboard, as it is stored")
+
+    def on_row_list_marks_changed(self, message: RowList.MarksChanged) -> None:
+        message.stop()
+        self._show_unseen()
+        self.refresh_bindings()
+
+    def on_row_list_unseen_changed(self, message: RowList.UnseenChanged) -> None:
+        message.stop()
+        self._show_unseen()
+
+    def clear_gone(self) -> None:
+        """Let the rows leave that were decided elsewhere."""
+        self._items = {k: i for k, i in self._items.items() if i.fate != "gone"}
+
+    def _show_unseen(self) -> None:
+        parts = []
+        if marked := len(self.queue.marked):
+            parts.append(f"{marked} marked")
+        if unseen := self.queue.unseen:
+            parts.append(f"{unseen} new")
+        self.queue.border_subtitle = Content("  ".join(parts))
+
+    def _item(self) -> QueueItem | None:
+        return self._items.get(self.queue.cursor_key or "")
+
+
+_EMPTY = (
+    "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
+    " write gates are on (`signoff gate on`). u takes back the newest decision."
+)
+
+
+def _paint(item: QueueItem, state: RowState) -> Sequence[Content]:
+    return queue_row(item, state.width)

@@ -1,0 +1,137 @@
+"""The desk's records as what the review screen draws; imported after the first frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from console.ages import age
+from console.render.preview import Preview
+from console.render.queue import QueueItem
+from core.desk.review import Shown
+from core.homes.hermes.pending import Proposal, Queue, Unreadable
+from core.model import Change, Move
+
+
+def queue_items(
+    queue: Queue, now: datetime, known: Mapping[str, QueueItem]
+) -> dict[str, QueueItem]:
+    """``key -> item``, the unreadable last; what is known of a row's status and fate is kept."""
+    items = [_proposal(p, now, known.get(p.file)) for p in queue.proposals]
+    items += [_unreadable(u, known.get(u.file)) for u in queue.unreadable]
+    return {item.key: item for item in items}
+
+
+def _proposal(proposal: Proposal, now: datetime, old: QueueItem | None) -> QueueItem:
+    kept = old if old is not None and old.fate != "gone" else None
+    return QueueItem(
+        key=proposal.file,
+        token=f"{proposal.subsystem}/{proposal.id}",
+        id=proposal.id,
+        subsystem=proposal.subsystem,
+        action=proposal.action,
+        target=proposal.target,
+        age=age(proposal.created_at, now),
+        origin=proposal.origin,
+        summary=proposal.summary,
+        status=kept.status if kept else "",
+        fate=kept.fate if kept else "",
+        note=kept.note if kept else "",
+        rivals=kept.rivals if kept else 0,
+    )
+
+
+def _unreadable(item: Unreadable, old: QueueItem | None) -> QueueItem:
+    return QueueItem(
+        key=item.file,
+        token=f"{item.subsystem}/{item.id}",
+        id=item.id,
+        subsystem=item.subsystem,
+        action="record",
+        target=item.id,
+        age="",
+        origin=item.subsystem,
+        summary=f"cannot be read: {item.reason}; it can only be refused",
+        status="unreadable",
+        fate=old.fate if old is not None and old.fate != "gone" else "",
+    )
+
+
+def preview_of(shown: Shown, now: datetime) -> Preview:
+    """What the preview shows of a plan."""
+    proposal, outcome = shown.proposal, shown.plan.outcome
+    changes: list[Change | Move] = []
+    also: list[str] = []
+    for step in shown.steps:
+        change = step.change
+        if isinstance(change, Change) and (step.edits or change.cache):
+            also.append(change.path)
+        elif change.path != shown.plan.record and not _is_folder(change):
+            changes.append(change)
+    remarks = (f"The agent's bookkeeping follows: {', '.join(also)}",) if also else ()
+    origin = _ORIGINS.get(proposal.origin, proposal.origin or "origin unknown")
+    when = age(proposal.created_at, now)
+    return Preview(
+        id=proposal.id,
+        subsystem=proposal.subsystem,
+        action=proposal.action or "unknown",
+        target=proposal.target,
+        origin=f"{origin}, {when} ago" if when else origin,
+        status=str(shown.status),
+        message=outcome.message,
+        findings=outcome.findings,
+        budget=outcome.budget,
+        strategy=outcome.match.strategy if outcome.match else None,
+        entries=outcome.entries,
+        changes=tuple(changes),
+        also=remarks,
+        proposed=() if outcome.changes else tuple(proposed_parts(proposal.payload)),
+    )
+
+
+def proposed_parts(payload: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """``(name, text)`` of everything a payload wants to find or to store."""
+    operations = payload.get("operations")
+    if isinstance(operations, list):
+        for number, operation in enumerate(operations, 1):
+            if isinstance(operation, Mapping):
+                verb = operation.get("action")
+                for name, value in proposed_parts(operation):
+                    yield f"Operation {number} ({verb}): {name.lower()}", value
+    for field, name in _TEXTS.items():
+        stored = payload.get(field)
+        if isinstance(stored, str) and stored:
+            yield name, stored
+
+
+def proposed_text(proposal: Proposal) -> str:
+    """The text a proposal wants to store, as it stands in the record."""
+    for field in ("content", "file_content", "new_string", "new_text"):
+        value = proposal.payload.get(field)
+        if isinstance(value, str) and value:
+            return value
+    return proposal.summary
+
+
+def _is_folder(change: Change | Move) -> bool:
+    if isinstance(change, Move):
+        return False
+    node = change.after or change.before
+    return node is not None and node.kind == "dir"
+
+
+_TEXTS = {
+    "old_text": "It looks for",
+    "old_string": "It looks for",
+    "file_path": "In the file",
+    "content": "It proposes",
+    "new_text": "It proposes",
+    "new_string": "It proposes",
+    "file_content": "It proposes",
+    "absorbed_into": "Absorbed into",
+}
+_ORIGINS = {
+    "background_review": "from the background review, which leaves no conversation",
+    "assistant_tool": "from a conversation",
+    "foreground": "asked for directly",
+}

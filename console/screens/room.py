@@ -1,0 +1,128 @@
+"""What every mode shares: bars, jobs, live changes, and keys that say why they cannot act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize, ScreenResume
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from console.actions import actions_of
+from console.jobs import Jobs
+from console.render import ink
+from console.widgets.bars import FlashLine, HomeBar
+
+if TYPE_CHECKING:
+    from console.app import SignoffApp
+
+#: Below this the screen says so instead of drawing what cannot be read.
+SMALLEST = Size(40, 10)
+
+
+def bindings_of(where: str) -> list[BindingType]:
+    """Textual bindings of the registry's actions."""
+    return [
+        Binding(
+            a.keys,
+            a.name,
+            a.label,
+            show=a.footer,
+            key_display=a.shown_key,
+            tooltip=a.help,
+            id=a.id,
+        )
+        for a in actions_of(where)
+    ]
+
+
+class Room(Jobs, Screen[None]):
+    """A mode. Subclasses name it, compose their panes and load their data."""
+
+    MODE: ClassVar[str]
+    AREAS: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stale = True
+
+    # -- for subclasses --------------------------------------------------------------------
+
+    def panes(self) -> Iterable[Widget]:
+        """The panes, left to right."""
+        return ()
+
+    def reload(self) -> None:
+        """Read the data again; called when the home is open, when it changed, on F5."""
+
+    def why_not(self, action: str) -> str | None:
+        """Why ``action`` cannot run right now, in one sentence; ``None`` if it can."""
+        return None
+
+    # -- shared ----------------------------------------------------------------------------
+
+    @property
+    def signoff(self) -> SignoffApp:
+        """The app, by its own type."""
+        from console.app import SignoffApp
+
+        assert isinstance(self.app, SignoffApp)
+        return self.app
+
+    def compose(self) -> ComposeResult:
+        yield HomeBar()
+        yield Widget(*self.panes(), classes="panes")
+        yield FlashLine()
+        yield Footer(show_command_palette=False)
+        yield Static(
+            Content(f"signoff needs {SMALLEST.width} columns and {SMALLEST.height} lines"),
+            id="tiny",
+            markup=False,
+        )
+
+    def on_resize(self, event: Resize) -> None:
+        size = event.size
+        tiny = size.width < SMALLEST.width or size.height < SMALLEST.height
+        self.set_class(tiny, "-tiny")
+        self.show_header()
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        self.show_header()
+        self.refresh_if_stale()
+
+    def home_changed(self, areas: frozenset[str]) -> None:
+        """Something in the home changed; read again now, or when the screen is seen next."""
+        if areas & self.AREAS:
+            self._stale = True
+        if self.is_current:
+            self.refresh_if_stale()
+
+    def refresh_if_stale(self) -> None:
+        """Load once the home is open, and again after every change."""
+        if self._stale and self.signoff.opened is not None:
+            self._stale = False
+            self.reload()
+
+    def show_header(self) -> None:
+        """Draw the header again."""
+        if self.is_mounted:
+            self.query_one(HomeBar).update(self.signoff.header_for(self.MODE, self.size.width - 2))
+
+    def flash(self, message: str, style: str = "") -> None:
+        """Say what became of the person's last key."""
+        self.query_one(FlashLine).update(ink.line(message, style))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot run now."""
+        name = str(parameters[0]) if action == "note" and parameters else action
+        return None if self.why_not(name) else True
+
+    def job_failed(self, problem: Exception) -> None:
+        """A job ended in an error: named ones are said, others shown as a problem."""
+        self.signoff.show_problem(problem)
