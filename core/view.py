@@ -1,8 +1,8 @@
 """How a plan reads: one small interface over a home that records every read.
 
-A :class:`View` reads through a source: ``Disk`` (the folder), ``Overlay`` (another source with
-changes laid over it: a forecast), ``Tree`` (in memory: a test), ``Snapshot`` (any of them, read
-once). What was read becomes the seal of a plan.
+A :class:`View` reads through a source: ``Disk`` (the folder), ``Tree`` (in memory: a test),
+``Snapshot`` (any of them, read once), :class:`core.overlay.Overlay` (another source with changes
+laid over it: a forecast). What was read becomes the seal of a plan.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
-from core.model import Change, Move, Node, NodeKind
+from core.model import Node, NodeKind
 
 T = TypeVar("T")
 
@@ -340,56 +340,6 @@ class Snapshot:
         if isinstance(found, Exception):
             raise found
         return found
-
-
-class Overlay:
-    """``base`` as it would be once ``changes`` had been made: the ground of a forecast."""
-
-    def __init__(self, base: Source, changes: Iterable[Change | Move]) -> None:
-        self._base = base
-        self._nodes: dict[str, Node | None] = {}
-        self._children: dict[str, dict[str, Node | None]] = {}
-        if isinstance(base, Overlay):
-            # A forecast lays hundreds of plans over each other: they become one layer.
-            self._base = base._base
-            self._nodes = dict(base._nodes)
-            self._children = {path: dict(names) for path, names in base._children.items()}
-        for change in changes:
-            if isinstance(change, Move):
-                for path, node in list(View(self).tree(change.path)):
-                    self._put(path, None)
-                    self._put(change.to + path[len(change.path) :], node)
-            else:
-                self._put(self._target(change), change.after)
-
-    def relative(self, path: str) -> str:
-        return self._base.relative(path)
-
-    def node(self, path: str, *, data: bool) -> Node | None:
-        return self._nodes[path] if path in self._nodes else self._base.node(path, data=data)
-
-    def names(self, path: str) -> tuple[str, ...]:
-        try:
-            base = self._base.names(path)
-        except (FileNotFoundError, NotADirectoryError):
-            base = ()
-        inside = self._children.get(path, {})
-        kept = {child: None for child in base if inside.get(child, child) is not None}
-        return (*kept, *(child for child, node in inside.items() if node and child not in kept))
-
-    def _target(self, change: Change) -> str:
-        """Where ``change`` lands: a file written over a link is written where the link leads."""
-        if change.after is None or change.after.kind is not NodeKind.FILE:
-            return change.path
-        here = self.node(change.path, data=False)
-        if here is None or here.kind is not NodeKind.LINK:
-            return change.path
-        return View(self).resolve(change.path) or change.path
-
-    def _put(self, path: str, node: Node | None) -> None:
-        self._nodes[path] = node
-        if path:
-            self._children.setdefault(parent(path), {})[name(path)] = node
 
 
 class Tree:

@@ -14,9 +14,10 @@ from core.homes.hermes.proposals import Judging, plan_approval, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import Step
 from core.model import Move, NodeKind, Receipt
+from core.overlay import Overlay
 from core.plan import Plan
 from core.steps import resolve
-from core.view import Overlay, Snapshot, Source, View, sha256
+from core.view import Snapshot, Source, View, sha256
 
 
 @dataclass(frozen=True, slots=True)

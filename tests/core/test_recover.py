@@ -14,7 +14,8 @@ from core.commit import commit
 from core.ground import Ground
 from core.homes.hermes import usage
 from core.journal import Journal, State
-from core.plan import Plan
+from core.model import Change, Outcome, RowAction, RowEdit
+from core.plan import Plan, bind
 from core.recover import Settled, open_entries, reconcile
 from core.undo import plan_undo
 from core.view import View
@@ -27,6 +28,7 @@ from tests.core.grounds import (
     SKILL,
     Tree,
     agent_writes_rows,
+    file,
     ground_of,
     held_elsewhere,
     rows_of,
@@ -333,3 +335,27 @@ def test_a_home_that_cannot_be_written_stays_open(
         assert settled.state is State.OPEN
         assert "Read-only file system" in settled.message
     assert [line.state for line in settle(ground, journal)] == [State.DONE]
+
+
+def test_a_counter_that_turned_odd_since_the_crash_is_left_with_all_the_agent_wrote(
+    ground: Ground, journal: Journal
+) -> None:
+    node = View(ground.disk()).node(NOTES)
+    changes = (
+        Change(NOTES, node, file(b"new", 0o644)),
+        RowEdit(usage.PATH, "deploy", RowAction.ADD, "patch_count", 1, 1),
+    )
+    outcome = Outcome("ok", "patched", changes, locks=(usage.LOCK,))
+    killed(bind(View(ground.disk()), "approve", "x", outcome), ground, number=2)
+
+    def odd(rows: dict[str, dict[str, object]]) -> None:
+        rows["deploy"]["patch_count"] = "many"
+        rows["other"] = {"use_count": 5}
+
+    agent_writes_rows(ground, odd)
+    (settled,) = settle(ground, journal)
+    assert settled.state is State.DONE
+    assert rows_of(ground) == {
+        "deploy": {"patch_count": "many", "pinned": False},
+        "other": {"use_count": 5},
+    }

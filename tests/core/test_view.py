@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from core import view as views
 from core.files import Writer
 from core.model import Change, Move, Node, NodeKind
-from core.view import Disk, Overlay, Snapshot, Source, Tree, View, holds, join, name, parent, seal
+from core.overlay import Overlay
+from core.view import Disk, Snapshot, Source, Tree, View, holds, join, name, parent, seal
 from tests.core.grounds import apart, file, folder, link
 
 NOTES = "memories/MEMORY.md"
@@ -442,6 +443,19 @@ def test_a_forecast_leaves_what_it_lies_on_alone() -> None:
     assert View(first).read("b").data == b"2"
 
 
+def test_what_lay_behind_a_removed_link_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/SKILL.md").write_bytes(b"1")
+    (tmp_path / "skill").symlink_to("real")
+    gone = Change("skill", link("real"), None)
+    view = View(Overlay(Disk(tmp_path), [gone]))
+    assert view.kind("skill/SKILL.md") is None
+    assert view.names("skill") == ()
+    again = View(Overlay(Overlay(Disk(tmp_path), [gone]), [Change("skill", None, folder())]))
+    assert (again.names("skill"), again.read("skill/SKILL.md").absent) == ((), True)
+    assert again.read("real/SKILL.md").data == b"1"
+
+
 NAMES = ("a", "b", "c")
 PATHS = [
     *NAMES,
@@ -461,42 +475,63 @@ def _below(model: Model, path: str) -> list[str]:
     return [found for found in model if found.startswith(f"{path}/")]
 
 
+def _make(draw: st.DrawFn, model: Model) -> Change | None:
+    free = [path for path in PATHS if _clear(model, path)]
+    if not free:
+        return None
+    nodes = st.one_of(
+        st.just(folder()), st.binary(max_size=2).map(file), st.sampled_from(NAMES).map(link)
+    )
+    path = draw(st.sampled_from(free))
+    model[path] = draw(nodes)
+    return Change(path, None, model[path])
+
+
+def _write(draw: st.DrawFn, model: Model) -> Change | None:
+    there = [path for path, node in model.items() if node.kind is NodeKind.FILE]
+    if not there:
+        return None
+    path = draw(st.sampled_from(there))
+    before, model[path] = model[path], file(draw(st.binary(max_size=2)), 0o640)
+    return Change(path, before, model[path])
+
+
+def _remove(draw: st.DrawFn, model: Model) -> Change | None:
+    bare = [path for path in model if not _below(model, path)]
+    if not bare:
+        return None
+    path = draw(st.sampled_from(bare))
+    return Change(path, model.pop(path), None)
+
+
+def _move(draw: st.DrawFn, model: Model) -> Move | None:
+    folders = [path for path, node in model.items() if node.kind is NodeKind.DIR]
+    pairs = [
+        (path, to)
+        for path in folders
+        for to in PATHS
+        if _clear(model, to) and not to.startswith(f"{path}/")
+    ]
+    if not pairs:
+        return None
+    path, to = draw(st.sampled_from(pairs))
+    for found in [path, *_below(model, path)]:
+        model[to + found[len(path) :]] = model.pop(found)
+    return Move(path, to)
+
+
 @st.composite
 def homes_and_changes(draw: st.DrawFn) -> tuple[Model, list[Change | Move], Model]:
     """A home, valid changes to it in order, and the home with them made by the book."""
-    before: Model = {}
-    changes: list[Change | Move] = []
     model: Model = {}
-    split = draw(st.integers(0, 12))
-    for turn in range(draw(st.integers(split, split + 8))):
-        if turn == split:
-            before, changes = dict(model), []
-        path = draw(st.sampled_from(PATHS))
-        node = model.get(path)
-        if node is None and _clear(model, path):
-            made = draw(
-                st.one_of(
-                    st.just(folder()),
-                    st.binary(max_size=2).map(file),
-                    st.sampled_from(NAMES).map(link),
-                )
-            )
-            changes.append(Change(path, None, made))
-            model[path] = made
-        elif node is not None and node.kind is NodeKind.DIR and _below(model, path):
-            to = draw(st.sampled_from(PATHS))
-            if _clear(model, to) and not to.startswith(f"{path}/"):
-                changes.append(Move(path, to))
-                for found in [path, *_below(model, path)]:
-                    model[to + found[len(path) :]] = model.pop(found)
-        elif node is not None and node.kind is NodeKind.FILE and draw(st.booleans()):
-            model[path] = file(draw(st.binary(max_size=2)), 0o640)
-            changes.append(Change(path, node, model[path]))
-        elif node is not None:
-            changes.append(Change(path, node, None))
-            del model[path]
-    if not before:
-        before, changes = dict(model), []
+    for _ in range(draw(st.integers(0, 8))):
+        _make(draw, model)
+    before = dict(model)
+    changes: list[Change | Move] = []
+    for _ in range(draw(st.integers(1, 8))):
+        act = draw(st.sampled_from([_make, _write, _remove, _move]))
+        if change := act(draw, model):
+            changes.append(change)
     return before, changes, model
 
 
@@ -544,15 +579,23 @@ def test_a_forecast_reads_like_the_disk_once_it_is_written(
         for path in sorted(before):
             writer.put(Change(path, None, before[path]), 0)
         foretold = View(Overlay(Snapshot(Disk(root)), changes))
-        told = {path: (foretold.read(path).data, foretold.kind(path)) for path in _plain(after)}
+        told = _looks(foretold, after)
         for number, change in enumerate(changes):
             if isinstance(change, Move):
                 writer.move(change)
             else:
                 writer.put(change, number)
     made = View(Disk(root))
-    assert {path: (made.read(path).data, made.kind(path)) for path in _plain(after)} == told
+    assert _looks(made, after) == told
     assert {path: made.node(path) for path in after} == after
+
+
+def _looks(view: View, model: Model) -> dict[str, object]:
+    return {
+        path: (view.read(path).data, view.kind(path), sorted(view.names(path)))
+        for path in _plain(model)
+        if path not in model or model[path].kind is not NodeKind.LINK
+    }
 
 
 def _plain(model: Model) -> list[str]:

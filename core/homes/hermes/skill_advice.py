@@ -12,7 +12,8 @@ from core.homes.hermes.skill_actions import as_text
 from core.homes.hermes.skill_rules import SKILL_FILE, RefusedError, read_frontmatter
 from core.homes.hermes.skills import declared_name, find_skill, read_declared
 from core.model import Change, Finding, Severity
-from core.view import Overlay, View, name, parent, sha256
+from core.overlay import Overlay
+from core.view import View, name, parent, sha256
 
 
 def advice(

@@ -28,7 +28,8 @@ from core.model import (
     Outcome,
     Severity,
 )
-from core.view import Fact, Overlay, View, join, name, sha256
+from core.overlay import Overlay
+from core.view import Fact, View, join, name, sha256
 
 CACHE = ".skills_prompt_snapshot.json"
 LOCKS = "skills/.locks"

@@ -11,7 +11,8 @@ from core.homes.hermes.rules import Rules
 from core.homes.hermes.skill_guards import guard
 from core.homes.hermes.skill_replay import replay
 from core.model import Change, Move, Node, NodeKind, Outcome, RowEdit
-from core.view import Overlay, Snapshot, Tree, View
+from core.overlay import Overlay
+from core.view import Snapshot, Tree, View
 
 DATA = Path(__file__).parents[2] / "data"
 NOW = datetime(2026, 11, 29, 10, 30, 15, tzinfo=UTC)
