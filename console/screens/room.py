@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,10 +17,8 @@ from textual.widgets import Footer, Static
 from console.actions import actions_of
 from console.jobs import Jobs
 from console.render import ink
+from console.screens.host import Host
 from console.widgets.bars import FlashLine, HomeBar
-
-if TYPE_CHECKING:
-    from console.app import SignoffApp
 
 #: Below this the screen says so instead of drawing what cannot be read.
 SMALLEST = Size(40, 10)
@@ -68,12 +66,9 @@ class Room(Jobs, Screen[None]):
     # -- shared ----------------------------------------------------------------------------
 
     @property
-    def signoff(self) -> SignoffApp:
-        """The app, by its own type."""
-        from console.app import SignoffApp
-
-        assert isinstance(self.app, SignoffApp)
-        return self.app
+    def signoff(self) -> Host:
+        """The app, as screens see it."""
+        return cast("Host", self.app)
 
     def compose(self) -> ComposeResult:
         yield HomeBar()

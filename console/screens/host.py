@@ -1,0 +1,40 @@
+"""What a screen may ask of the app it lives in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from textual.content import Content
+
+from console.uistate import UiState
+
+if TYPE_CHECKING:
+    from core.desk.opening import Opened
+    from core.model import Receipt
+
+
+class Host(Protocol):
+    """The app as its screens see it. ``opened`` is ``None`` until the home is found."""
+
+    opened: Opened | None
+    ui: UiState
+    now: Callable[[], datetime]
+
+    def header_for(self, mode: str, width: int) -> Content:
+        """The header of a mode in ``width`` cells."""
+
+    def write(
+        self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
+    ) -> None:
+        """Queue a decision: one at a time, in order, never cancelled half way."""
+
+    def tell(self, areas: frozenset[str]) -> None:
+        """Tell every screen that these areas changed."""
+
+    def toggle_split(self, width: int) -> None:
+        """Old and new side by side, or not; kept for the next start."""
+
+    def show_problem(self, problem: Exception) -> None:
+        """Show a bug as a panel with a way on."""
