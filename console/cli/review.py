@@ -225,6 +225,6 @@ def _print_receipts(session: Session, receipts: Sequence[Receipt], done: str) ->
         paint.tell(f"{len(receipts) - failed} {done}, {failed} not", "dim")
     numbers = [str(r.journal) for r in receipts if r.ok and r.journal is not None]
     if len(numbers) > LISTED:
-        numbers = numbers[-1:]
-    if numbers:
+        paint.hint("Take the newest back", session.command("undo"))
+    elif numbers:
         paint.hint("Take it back", session.command("undo", *reversed(numbers)))

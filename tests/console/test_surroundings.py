@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -82,6 +83,16 @@ def test_commits_that_did_not_end_are_told_aside(cli: Cli, monkeypatch: pytest.M
     )
     assert cli("approve", "0b8e90e9", home=home).code == 0
     assert cli("pending", "--json", home=home).err == ""
+
+
+def test_a_held_lock_is_named_and_waited_for_in_bounds(cli: Cli) -> None:
+    home = cli.copy("hermes-approval")
+    with (home / "memories/MEMORY.md.lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "locks: memories/MEMORY.md.lock is held right now" in cli("doctor", home=home).out
+        (result,) = cli("approve", "4ba71ab7", "--json", home=home).json["results"]
+    assert (result["ok"], result["category"]) == (False, "locked")
+    assert cli("approve", "4ba71ab7", home=home).code == 0
 
 
 def test_deciding_can_be_kept_for_a_terminal(cli: Cli) -> None:
