@@ -61,6 +61,9 @@ def commit(
         return _refused(plan, "locked", f"{problem.message}; nothing was changed")
     except UnreadableError as problem:
         return _refused(plan, "unreadable_target", problem.message)
+    except RecursionError:
+        message = "A file is nested too deeply to be rewritten; nothing was changed"
+        return _refused(plan, "unreadable_target", message)
     except OutsideError as problem:
         return _refused(plan, problem.code, f"{problem.message}; nothing was changed")
     except OSError as problem:

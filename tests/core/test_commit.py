@@ -271,7 +271,17 @@ def test_another_signoff_on_the_same_home(ground: Ground, journal: Journal) -> N
     assert tree(ground.root) == before
 
 
-@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff", b'{"a": 1e999999999999}x'])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"a": 1}x',
+        *(b'{"x": ' + b"[" * n + b"]" * n + b"}" for n in (900, 9000)),
+    ],
+    ids=["cut", "list", "binary", "more", "deep", "deeper"],
+)
 @pytest.mark.parametrize("kind", ["patch", "create", "archive", "delete"])
 def test_rows_that_cannot_be_read_are_never_written_over(
     data: bytes, kind: str, ground: Ground, journal: Journal
