@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-#: Unix seconds of the year 10000: past the calendar a time is unknown.
-CALENDAR_END = 253402300800
+from core.clock import is_date
 
 
 def age(created_at: float | None, now: datetime) -> str:
     """``5m``, ``7h``, ``3d``, ``8w``; empty for no time, one off the calendar or one ahead."""
-    if created_at is None or not 0 < created_at < CALENDAR_END:
-        return ""
-    return span(now.timestamp() - created_at)
+    return span(now.timestamp() - created_at) if is_date(created_at) else ""
 
 
 def span(seconds: float) -> str:

@@ -1,10 +1,14 @@
-"""The only place that reads the time."""
+"""The only place that reads the time, and where the calendar ends."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TypeGuard
 
 from core.errors import UsageError
+
+#: The first second past the calendar's last year: a later time is no time.
+END_OF_TIME = 253402300800
 
 
 def now(fixed: str | None = None) -> datetime:
@@ -21,3 +25,8 @@ def now(fixed: str | None = None) -> datetime:
         raise UsageError(
             f"--now {fixed!r} is no time", "Write it like 2026-11-29T12:00:00+00:00"
         ) from None
+
+
+def is_date(created_at: float | None) -> TypeGuard[float]:
+    """Whether a record's time lies in the calendar; others are shown as unknown."""
+    return created_at is not None and 0 < created_at < END_OF_TIME

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core import text
-from core.desk.overview import is_date
+from core.clock import is_date
 from core.homes.hermes.status import Status
 from core.model import Finding, Severity
 

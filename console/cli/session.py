@@ -1,4 +1,7 @@
-"""What every plain command gets: the opened home, and one way to answer."""
+"""What every plain command gets: the opened home, and one way to answer.
+
+The desk is imported when a home is opened: the console draws its first frame before that.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import platformdirs
 
 from console.cli import paint
 from core import clock
-from core.desk import decide, overview
-from core.desk.opening import Opened, open_home
 from core.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from core.desk.opening import Opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Session:
 
     def open(self, rules: str = "auto") -> Opened:
         """Find and open the home; see :func:`core.desk.opening.open_home`."""
+        from core.desk.opening import open_home
+
         return open_home(
             home=self.home,
             kind=self.kind,
@@ -63,6 +69,8 @@ class Session:
 
     def read(self, rules: str = "auto") -> Opened:
         """Open the home for a command that only reads: what hinders decisions is said aside."""
+        from core.desk import overview
+
         opened = self.open(rules)
         for sentence in overview.remarks(opened):
             paint.remark(sentence)
@@ -70,6 +78,8 @@ class Session:
 
     def decide(self, rules: str = "auto") -> Opened:
         """Open the home for a decision. Raises :class:`NeedsTerminalError`."""
+        from core.desk import decide
+
         opened = self.open(rules)
         decide.check_terminal(opened, interactive())
         return opened

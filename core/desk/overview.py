@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeGuard
 
+from core.clock import is_date
 from core.desk.history import unsettled
 from core.desk.opening import Opened
 from core.desk.review import Board, Label
@@ -14,9 +14,6 @@ from core.errors import StateError
 from core.homes.hermes.config import Gate
 from core.homes.hermes.pending import Queue
 from core.homes.hermes.rules import Rules
-
-#: The first second past the calendar's last year: a later time is no time.
-END_OF_TIME = 253402300800
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +69,3 @@ def remarks(opened: Opened) -> tuple[str, ...]:
     listed = ", ".join(f"{entry.id} ({entry.state})" for entry in reversed(waiting))
     word = "entry" if len(waiting) == 1 else "entries"
     return (f"Journal {word} {listed} did not end; `signoff doctor` says more",)
-
-
-def is_date(created_at: float | None) -> TypeGuard[float]:
-    """Whether a record's time lies in the calendar; others are shown as unknown."""
-    return created_at is not None and 0 < created_at < END_OF_TIME
