@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +51,11 @@ def read_settings(path: Path) -> Settings:
     Raises :class:`UsageError` naming the file and the key that is wrong.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = path.read_text(encoding="utf-8")
+        # Read by few starts, and slow to import: not before the first frame without need.
+        import tomllib
+
+        data = tomllib.loads(written)
     except FileNotFoundError:
         return Settings()
     except (OSError, ValueError) as problem:

@@ -11,10 +11,10 @@ from core.desk.opening import Opened
 from core.desk.overview import trouble
 from core.desk.probe import live_events
 from core.errors import SignoffError
-from core.homes.hermes import usage
-from core.homes.hermes.memory import lock_of
+from core.homes.hermes.memory.entries import lock_of
 from core.homes.hermes.pending import read_queue
-from core.homes.hermes.skills import list_skills
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.tree import list_skills
 from core.journal import State
 from core.view import Snapshot, View, join
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.commit import commit
 from core.desk.opening import Opened
@@ -59,10 +59,20 @@ def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Re
 
 
 def _newest(opened: Opened) -> int:
-    for entry in _standing(opened):
-        if entry.undoes is None and entry.profile == opened.found.profile:
+    standing = _standing(opened)
+    undoes = {entry.id: entry.undoes for entry in opened.journal.entries(str(opened.found.home))}
+    for entry in standing:
+        if entry.profile == opened.found.profile and not _takes_back(entry.id, undoes):
             return entry.id
     raise NotFoundError("There is nothing to undo", "See `signoff journal`")
+
+
+def _takes_back(number: int, undoes: Mapping[int, int | None]) -> bool:
+    """Whether an entry takes a decision back; an undo that was undone puts it in force again."""
+    back = False
+    while (before := undoes.get(number)) is not None:
+        back, number = not back, before
+    return back
 
 
 def _standing(opened: Opened) -> list[Entry]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from core import text
 from core.desk.opening import Opened
-from core.homes.hermes import memory
+from core.homes.hermes.memory import entries as memory
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.scanner import blocked_at_load
+from core.homes.hermes.scanners.memory import blocked_at_load
 from core.model import Finding, Severity
 from core.view import View
 

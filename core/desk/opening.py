@@ -11,10 +11,10 @@ from pathlib import Path
 from core.errors import NoHomeError, StateError
 from core.ground import Ground
 from core.homes.base import Discovery, Kind, discover
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config, managed_folder
 from core.homes.hermes.proposals import Judging, Pins
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.skills import usage
 from core.journal import Journal
 from core.settings import Settings
 from core.view import Disk, Source, View

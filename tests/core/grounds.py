@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.ground import Ground
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.journal import Journal
 from core.model import AnyChange, Change, Move, Node, NodeKind, Outcome, RowAction, RowEdit
 from core.plan import Plan, bind

@@ -12,7 +12,7 @@ import pytest
 from core.commit import commit
 from core.errors import StateError
 from core.ground import Ground
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.journal import Journal, State
 from core.model import Change, Move, Outcome, Receipt, RowAction, RowEdit
 from core.plan import Plan, bind

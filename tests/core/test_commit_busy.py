@@ -16,7 +16,7 @@ from core import files
 from core.commit import commit
 from core.errors import StateError
 from core.ground import Ground
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.journal import Intent, Journal, State
 from core.model import Change, Outcome, RowAction, RowEdit
 from core.plan import Plan, bind

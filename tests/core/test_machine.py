@@ -18,7 +18,7 @@ from core import files, locks
 from core.commit import commit
 from core.errors import UsageError
 from core.ground import Ground
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.journal import Entry, Journal, State, Step
 from core.model import Change, Move, NodeKind
 from core.plan import Plan

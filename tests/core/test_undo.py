@@ -11,7 +11,7 @@ import pytest
 from core.commit import commit
 from core.errors import UsageError
 from core.ground import Ground
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.journal import Entry, Journal, State
 from core.model import Change, Outcome, Receipt, RowAction, RowEdit
 from core.plan import Plan, bind

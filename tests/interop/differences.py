@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from core.homes.hermes import usage
-from core.homes.hermes.skills import exists
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.tree import exists
 from core.model import Node, NodeKind, Outcome, RowEdit
 from core.view import Reading, Tree, View
 from tests.interop.cases_memory import FILES

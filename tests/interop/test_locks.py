@@ -23,7 +23,7 @@ import pytest
 from core import locks
 from core.desk.decide import Request, approve
 from core.desk.opening import Opened, open_home
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.model import Receipt
 from core.settings import Settings
 from tests.interop.peer import VARIABLE

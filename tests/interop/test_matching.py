@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.homes.hermes.splicing import Splice, splice
+from core.homes.hermes.patching.splicing import Splice, splice
 from tests.interop.peer import Peer
 
 pytestmark = pytest.mark.peer

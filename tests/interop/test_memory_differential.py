@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from core.homes.hermes.memory_replay import replay
+from core.homes.hermes.memory.replay import replay
 from core.homes.hermes.rules import Rules
 from core.view import Tree, View
 from tests.interop import differences

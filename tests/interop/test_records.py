@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from core.homes.hermes import memory_replay, skill_replay
 from core.homes.hermes.config import Config
+from core.homes.hermes.memory import replay as memory_replay
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.skills import replay as skill_replay
 from core.model import Node, NodeKind, Outcome
 from core.view import Disk, Tree, View
 from tests.interop import differences

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from core.homes.hermes.scanner import Scope, blocked_at_load, refusal, scan
-from core.homes.hermes.skill_ignore import IGNORE_FILES, load_ignore
-from core.homes.hermes.skill_scan import CRITICAL, NOTED, scan_skill
-from core.homes.hermes.threats import INVISIBLE, PATTERNS
+from core.homes.hermes.scanners.ignore import IGNORE_FILES, load_ignore
+from core.homes.hermes.scanners.memory import Scope, blocked_at_load, refusal, scan
+from core.homes.hermes.scanners.skills import CRITICAL, NOTED, scan_skill
+from core.homes.hermes.scanners.threats import INVISIBLE, PATTERNS
 from core.model import Node
 from core.view import Disk, View
 from tests.interop.peer import Peer

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_replay import replay
-from core.homes.hermes.skill_scan import CRITICAL
+from core.homes.hermes.scanners.skills import CRITICAL
+from core.homes.hermes.skills.replay import replay
 from core.model import Outcome
 from core.view import Tree, View
 from tests.interop import differences

@@ -10,8 +10,9 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.style import Style
 
+from console.render.line import Line
 from console.widgets.cells import cut
-from console.widgets.lines import Line, LineView
+from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
 

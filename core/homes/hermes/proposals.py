@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from core.homes.hermes import memory_guards, memory_replay, skill_guards, skill_replay
 from core.homes.hermes.config import CONFIG, Config, read_config, rules_for
+from core.homes.hermes.memory import guards as memory_guards
+from core.homes.hermes.memory import replay as memory_replay
 from core.homes.hermes.pending import Proposal, Unreadable
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.skills import guards as skill_guards
+from core.homes.hermes.skills import replay as skill_replay
 from core.model import Node, NodeKind, Outcome
 from core.plan import Plan, bind
 from core.view import View

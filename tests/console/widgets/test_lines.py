@@ -13,7 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.pilot import Pilot
 
-from console.widgets.lines import Line, LineView
+from console.render.line import Line
+from console.widgets.lines import LineView
 
 
 def lines(*texts: str) -> list[Line]:

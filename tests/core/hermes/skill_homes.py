@@ -8,8 +8,8 @@ from typing import Any
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_guards import guard
-from core.homes.hermes.skill_replay import replay
+from core.homes.hermes.skills.guards import guard
+from core.homes.hermes.skills.replay import replay
 from core.model import Change, Move, Node, NodeKind, Outcome, RowEdit
 from core.overlay import Overlay
 from core.view import Snapshot, Tree, View

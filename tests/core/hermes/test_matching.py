@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes.matching import closest_lines, find, fold, fold_offsets
+from core.homes.hermes.patching.matching import closest_lines, find, fold, fold_offsets
 
 PROBE = """---
 name: probe

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes.memory import (
+from core.homes.hermes.memory.entries import (
     DELIMITER,
     MemoryFile,
     UnreadableFile,

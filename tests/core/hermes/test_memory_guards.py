@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.homes.hermes.config import Config
-from core.homes.hermes.memory import parse
-from core.homes.hermes.memory_fragments import losses
-from core.homes.hermes.memory_guards import guard, targets
-from core.homes.hermes.memory_replay import replay
+from core.homes.hermes.memory.entries import parse
+from core.homes.hermes.memory.fragments import losses
+from core.homes.hermes.memory.guards import guard, targets
+from core.homes.hermes.memory.replay import replay
 from core.homes.hermes.rules import Rules
 from core.model import Change, Finding, Node, NodeKind, Outcome, Severity
 from core.view import Tree, View

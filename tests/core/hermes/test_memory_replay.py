@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.homes.hermes.config import Config
-from core.homes.hermes.memory_ops import entry_claim
-from core.homes.hermes.memory_replay import replay
+from core.homes.hermes.memory.operations import entry_claim
+from core.homes.hermes.memory.replay import replay
 from core.homes.hermes.rules import Rules
 from core.model import Budget, Change, EntryChange, Node, NodeKind, Outcome
 from core.view import Tree, View

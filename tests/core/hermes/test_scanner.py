@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes.scanner import Hit, Scope, blocked_at_load, refusal, scan
-from core.homes.hermes.threats import INVISIBLE, PATTERNS
+from core.homes.hermes.scanners.memory import Hit, Scope, blocked_at_load, refusal, scan
+from core.homes.hermes.scanners.threats import INVISIBLE, PATTERNS
 
 ORACLE = json.loads((Path(__file__).parents[2] / "data" / "approval.json").read_text())
 
@@ -230,7 +230,7 @@ def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
 
 def test_importing_compiles_nothing() -> None:
     code = (
-        "import core.homes.hermes.scanner as s, core.homes.hermes.phrases as p;"
+        "import core.homes.hermes.scanners.memory as s, core.homes.hermes.scanners.phrases as p;"
         "before = p.pieces_of.cache_info().currsize; s.scan('see ~/.ssh');"
         "print(before, p.pieces_of.cache_info().currsize)"
     )

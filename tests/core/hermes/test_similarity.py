@@ -1,4 +1,4 @@
-"""The bounds of core.homes.hermes.similarity against difflib itself."""
+"""The bounds of core.homes.hermes.patching.similarity against difflib itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes.similarity import Yardstick, lengths_may_reach
+from core.homes.hermes.patching.similarity import Yardstick, lengths_may_reach
 
 #: Few letters make common stretches; past 200 characters difflib drops the popular ones.
 TEXTS = st.one_of(st.text("abc -", max_size=30), st.text("ab", max_size=260), st.text(max_size=12))

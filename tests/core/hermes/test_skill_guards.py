@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_guards import guard
-from core.homes.hermes.skill_replay import CACHE, replay
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.guards import guard
+from core.homes.hermes.skills.replay import CACHE, replay
 from core.homes.hermes.status import Status, status_of
 from core.model import Change, Finding, Move, Node, NodeKind, Outcome, RowAction, Severity
 from core.view import Tree, View, holds

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_replay import CACHE, replay
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.replay import CACHE, replay
 from core.model import Change, Node, NodeKind, RowAction
 from core.view import Snapshot, Tree, View, holds, sha256
 from tests.core.hermes.skill_homes import (

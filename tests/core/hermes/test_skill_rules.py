@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes import skill_rules as rules
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_rules import RefusedError
+from core.homes.hermes.skills import rules
+from core.homes.hermes.skills.rules import RefusedError
 
 GOOD = "---\nname: a\ndescription: d\n---\n\n# B\n"
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from core.homes.hermes.skill_ignore import load_ignore
-from core.homes.hermes.skill_scan import CRITICAL, NOTED, SkillScan, scan_skill
-from core.homes.hermes.threats import Pattern
+from core.homes.hermes.scanners.ignore import load_ignore
+from core.homes.hermes.scanners.skills import CRITICAL, NOTED, SkillScan, scan_skill
+from core.homes.hermes.scanners.threats import Pattern
 from core.model import Node, NodeKind, Severity
 
 FOLDER = "skills/ops/deploy"

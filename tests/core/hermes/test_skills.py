@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from core.homes.hermes import skills
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.skills import tree as skills
 from core.model import Node, NodeKind
 from core.view import Disk, Snapshot, Tree, View, holds
 from tests.core.hermes.skill_homes import DATA, folder, home, link, skill

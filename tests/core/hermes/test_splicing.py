@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.homes.hermes.splicing import splice
+from core.homes.hermes.patching.splicing import splice
 
 STEPS = "## Steps\n1. Open the valve.\n2. Read the gauge.\n3. Close the valve.\n"
 

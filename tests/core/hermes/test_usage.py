@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import UnreadableError
-from core.homes.hermes import usage
+from core.homes.hermes.skills import usage
 from core.model import RowAction, RowEdit
 from core.view import Reading, Snapshot, Tree, View
 from tests.core.hermes.skill_homes import DATA, NOW, STAMP

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from core import text as hidden
-from core.homes.hermes import scanner, usage
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_actions import as_text
-from core.homes.hermes.skill_rules import SKILL_FILE, RefusedError, read_frontmatter
-from core.homes.hermes.skills import declared_name, find_skill, read_declared
+from core.homes.hermes.scanners import memory as scanner
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.actions import as_text
+from core.homes.hermes.skills.rules import SKILL_FILE, RefusedError, read_frontmatter
+from core.homes.hermes.skills.tree import declared_name, find_skill, read_declared
 from core.model import Change, Finding, Severity
 from core.overlay import Overlay
 from core.view import View, name, parent, sha256

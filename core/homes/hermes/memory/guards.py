@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from core import text as hidden
 from core.homes.hermes.config import Config
-from core.homes.hermes.memory import (
+from core.homes.hermes.memory.entries import (
     BOM,
     DELIMITER,
     MemoryFile,
@@ -24,9 +24,9 @@ from core.homes.hermes.memory import (
     path_of,
     serialise,
 )
-from core.homes.hermes.memory_fragments import losses
-from core.homes.hermes.memory_ops import RefusalError, operations_of, quoted, walk
-from core.homes.hermes.memory_replay import (
+from core.homes.hermes.memory.fragments import losses
+from core.homes.hermes.memory.operations import RefusalError, operations_of, quoted, walk
+from core.homes.hermes.memory.replay import (
     STORES,
     Replay,
     changes_for,

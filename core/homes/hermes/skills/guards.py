@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_actions import FOLDER, as_text
-from core.homes.hermes.skill_advice import advice
-from core.homes.hermes.skill_replay import APPROXIMATE
-from core.homes.hermes.skill_rules import SKILL_FILE, RefusedError, check_skill_text
-from core.homes.hermes.skills import (
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.actions import FOLDER, as_text
+from core.homes.hermes.skills.advice import advice
+from core.homes.hermes.skills.replay import APPROXIMATE
+from core.homes.hermes.skills.rules import SKILL_FILE, RefusedError, check_skill_text
+from core.homes.hermes.skills.tree import (
     ARCHIVE,
     SKILLS,
     declared_name,

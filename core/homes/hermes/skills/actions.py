@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config
+from core.homes.hermes.patching.splicing import splice
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_rules import (
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.rules import (
     MAX_FILE_NAME,
     SKILL_FILE,
     TEMPORARY,
@@ -27,8 +28,7 @@ from core.homes.hermes.skill_rules import (
     encode,
     wrong_type,
 )
-from core.homes.hermes.skills import SKILLS, exists, find_skill, roots
-from core.homes.hermes.splicing import splice
+from core.homes.hermes.skills.tree import SKILLS, exists, find_skill, roots
 from core.model import Change, Match, Node, NodeKind
 from core.view import View, join, name, parent
 

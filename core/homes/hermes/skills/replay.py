@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.homes.hermes import usage
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_actions import ACTIONS, Effect, Ground
-from core.homes.hermes.skill_rules import RefusedError, check_file_path, wrong_type
-from core.homes.hermes.skill_scan import scan_skill
-from core.homes.hermes.skills import candidates, find_skill
+from core.homes.hermes.scanners.skills import scan_skill
+from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.actions import ACTIONS, Effect, Ground
+from core.homes.hermes.skills.rules import RefusedError, check_file_path, wrong_type
+from core.homes.hermes.skills.tree import candidates, find_skill
 from core.model import (
     AnyChange,
     Change,

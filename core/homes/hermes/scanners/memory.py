@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.homes.hermes.phrases import Text, fold
-from core.homes.hermes.threats import INVISIBLE, PATTERNS, Scope, invisible, strikes
+from core.homes.hermes.scanners.phrases import Text, fold
+from core.homes.hermes.scanners.threats import INVISIBLE, PATTERNS, Scope, invisible, strikes
 
 __all__ = ["PLACEHOLDER", "WINDOW", "Hit", "Refusal", "Scope", "blocked_at_load", "refusal", "scan"]
 

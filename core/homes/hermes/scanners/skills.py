@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from core.homes.hermes.phrases import Stretch, Text, Words, fold
-from core.homes.hermes.skill_ignore import IGNORE_FILES, load_ignore
-from core.homes.hermes.threats import (
+from core.homes.hermes.scanners.ignore import IGNORE_FILES, load_ignore
+from core.homes.hermes.scanners.phrases import Stretch, Text, Words, fold
+from core.homes.hermes.scanners.threats import (
     INVISIBLE,
     RULE_FILE,
     SECRET,

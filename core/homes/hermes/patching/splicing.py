@@ -9,7 +9,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from core.homes.hermes.matching import (
+from core.homes.hermes.patching.matching import (
     EXACT,
     UNICODE_NORMALIZED,
     closest_lines,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.homes.hermes.memory import normalise_line_ends, parse
+from core.homes.hermes.memory.entries import normalise_line_ends, parse
 from core.homes.hermes.rules import Rules
 from core.model import EntryChange
 from core.text import one_line

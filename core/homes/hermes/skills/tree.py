@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skill_rules import SKILL_FILE, SUPPORT_FOLDERS
+from core.homes.hermes.skills.rules import SKILL_FILE, SUPPORT_FOLDERS
 from core.model import NodeKind
 from core.view import View, join, name, parent
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.homes.hermes.phrases import Gap, Stretch, Text, Words, find
+from core.homes.hermes.scanners.phrases import Gap, Stretch, Text, Words, find
 
 #: The invisible characters the agent looks for, and what a person calls them.
 INVISIBLE = {

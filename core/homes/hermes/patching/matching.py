@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from core.homes.hermes.similarity import Yardstick, lengths_may_reach
+from core.homes.hermes.patching.similarity import Yardstick, lengths_may_reach
 from core.model import Match
 
 Span = tuple[int, int]

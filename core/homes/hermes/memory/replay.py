@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.homes.hermes import scanner
 from core.homes.hermes.config import Config
-from core.homes.hermes.memory import (
+from core.homes.hermes.memory.entries import (
     FOLDER,
     MemoryFile,
     UnreadableFile,
@@ -23,7 +22,7 @@ from core.homes.hermes.memory import (
     serialise,
     size,
 )
-from core.homes.hermes.memory_ops import (
+from core.homes.hermes.memory.operations import (
     DESTRUCTIVE,
     WRITING,
     Op,
@@ -38,6 +37,7 @@ from core.homes.hermes.memory_ops import (
     walk,
 )
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.scanners import memory as scanner
 from core.model import Budget, Change, EntryChange, Node, NodeKind, Outcome
 from core.view import View, name
 

@@ -1,0 +1,1 @@
+"""How a patch finds its place in a file, and what it leaves there."""

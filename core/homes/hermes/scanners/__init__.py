@@ -1,0 +1,1 @@
+"""What the agent's own scanners refuse, and where in a text."""
