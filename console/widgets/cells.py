@@ -37,7 +37,9 @@ def cut(content: Content, style: Style, width: int, start: int = 0) -> Cut:
     """
     begin, end, skip = window(content.plain, start, width)
     piece = _piece(content, begin, end)
-    segments, dropped = _take(piece.render_segments(style), skip, width, style.rich_style)
+    # Textual 8.2.8 raises for empty content that still has spans.
+    drawn = piece.render_segments(style) if piece.plain else []
+    segments, dropped = _take(drawn, skip, width, style.rich_style)
     return Cut(segments, begin + dropped)
 
 

@@ -1,6 +1,6 @@
 """A cut line is as wide as it says, measured the way Textual measures it, and shows its cells."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.content import Content, Span
@@ -22,6 +22,7 @@ def shown(content: Content, width: int, start: int = 0) -> str:
 
 
 @given(ODD, st.integers(0, 12), st.integers(0, 30), st.lists(st.integers(0, 40), max_size=4))
+@example("", 2, 0, [1, 2])
 def test_a_cut_is_exactly_as_wide_as_asked(
     text: str, width: int, start: int, at: list[int]
 ) -> None:
