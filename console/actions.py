@@ -36,9 +36,19 @@ class Action:
 
 def shown_key(key: str) -> str:
     """A key as people write it."""
-    names = {"question_mark": "?", "slash": "/", "escape": "esc", "asterisk": "*"}
-    return names.get(key.strip(), key.strip())
+    return _KEY_NAMES.get(key.strip(), key.strip())
 
+
+_KEY_NAMES = {
+    "question_mark": "?",
+    "escape": "esc",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+}
 
 #: Screens in the order of their keys. Each title names a mode.
 MODES = {"review": "Review", "memory": "Memory", "journal": "Journal"}
@@ -48,35 +58,44 @@ _EVERYWHERE = (
         Action("app", f"mode('{mode}')", str(number), title, f"Go to {title}.")
         for number, (mode, title) in enumerate(MODES.items(), 1)
     ),
+    Action("app", "undo", "u", "undo", "Take back the newest decision on this home.", footer=True),
     Action("app", "help", "question_mark,f1", "help", "The keys of this screen.", footer=True),
     Action("app", "command_palette", "ctrl+p", "palette", "Every action by name."),
-    Action("app", "undo", "u", "undo", "Take back the newest decision on this home.", footer=True),
     Action("app", "reload", "f5", "reload", "Read the home again; rows that are gone leave."),
     Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
-    Action("app", "quit", "q,ctrl+q", "quit", "Leave; nothing is unsaved.", footer=True),
+    # ctrl+q is Textual's own and leaves from everywhere, dialogs included.
+    Action("app", "quit", "q", "quit", "Leave; nothing is unsaved. So does ctrl+q.", footer=True),
 )
 
 _REVIEW = (
     Action("review", "approve", "a", "approve", "Apply it, or all that are marked.", footer=True),
     Action("review", "reject", "r", "refuse", "Refuse it, or all that are marked.", footer=True),
-    Action("review", "note('approve')", "A", "approve+note", "Approve with a note."),
-    Action("review", "note('reject')", "R", "refuse+note", "Refuse with a note."),
-    Action("review", "open", "enter,o", "look", "Go into the preview."),
-    Action("review", "close", "escape", "back", "Back to the queue; then: marks off."),
-    Action("review", "next_open", "n", "next", "The next proposal that would land."),
+    Action(
+        "review",
+        "note('approve')",
+        "A",
+        "approve with note",
+        "Approve, and say why.",
+    ),
+    Action("review", "note('reject')", "R", "refuse with note", "Refuse, and say why."),
+    Action("review", "next_open", "n", "next", "Go to the next that would land.", footer=True),
+    Action("review", "open", "enter,o", "look", "Go into the preview.", footer=True),
+    Action("review", "close", "escape", "back", "Back to the queue; there it takes marks off."),
     Action("review", "fold", "z", "unfold", "Show folded lines, or fold them again."),
-    Action("review", "split", "s", "split", "Old and new side by side, or one below the other."),
+    Action("review", "split", "s", "split", "Old and new side by side, or in one column."),
     Action("review", "copy", "y", "copy", "Copy the proposed text as it is stored."),
 )
 
 _JOURNAL = (
     Action("journal", "undo_this", "U", "undo this", "Take the chosen entry back.", footer=True),
-    Action("journal", "open", "enter,o", "look", "Go into its difference."),
+    Action("journal", "open", "enter,o", "look", "Go into what it changed.", footer=True),
     Action("journal", "close", "escape", "back", "Back to the list."),
+    Action("journal", "fold", "z", "unfold", "Show folded lines, or fold them again."),
+    Action("journal", "split", "s", "split", "Old and new side by side, or in one column."),
 )
 
 _MEMORY = (
-    Action("memory", "open", "enter,o", "look", "Go into the entry."),
+    Action("memory", "open", "enter,o", "look", "Go into the entry.", footer=True),
     Action("memory", "close", "escape", "back", "Back to the list."),
     Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
 )

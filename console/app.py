@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,9 +24,9 @@ from console import themes, uistate
 from console.actions import MODES
 from console.jobs import Jobs
 from console.palette import ActionProvider
+from console.places import short
 from console.render import ink
-from console.render.header import HomeFacts, header
-from console.render.line import Line
+from console.render.header import HomeFacts, header, notice
 from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
 from console.screens.review import ReviewScreen
@@ -35,6 +36,7 @@ from console.screens.sheet import Sheet
 if TYPE_CHECKING:
     from core.desk.glance import Glance
     from core.desk.opening import Opened
+    from core.errors import SignoffError
     from core.model import Receipt
     from core.watch import Watcher
 
@@ -85,6 +87,7 @@ class SignoffApp(Jobs, App[None]):
         self.now = clock
         self.ui = uistate.load(state)
         self.opened: Opened | None = None
+        self.no_home: SignoffError | None = None
         self._facts: HomeFacts | None = None
         self._writes: deque[_Write] = deque()
         self._writing = False
@@ -132,7 +135,8 @@ class SignoffApp(Jobs, App[None]):
         if not isinstance(problem, SignoffError):
             self.show_problem(problem)
             return
-        self.exit(return_code=problem.exit_code, message=Content(f"signoff: {problem.message}."))
+        self.no_home = problem
+        self.exit(return_code=problem.exit_code)
 
     # -- the header ------------------------------------------------------------------------
 
@@ -141,23 +145,29 @@ class SignoffApp(Jobs, App[None]):
         live = "" if self._watcher is None else str(self._watcher.mode)
         return header(mode, self._facts, live, max(1, width))
 
+    def notice(self) -> Content:
+        """What a person should mend before deciding; empty if there is nothing."""
+        return notice(self._facts)
+
     def _look(self) -> None:
         opened = self.opened
         if opened is None:
             return
 
-        def work() -> Glance:
+        def work() -> tuple[Glance, tuple[str, ...]]:
             from core.desk.glance import glance
+            from core.desk.overview import remarks
             from core.desk.review import Board
 
-            return glance(opened, Board(opened).read())
+            return glance(opened, Board(opened).read()), remarks(opened)
 
         self.start_job("glance", work, self._looked, self.show_problem)
 
-    def _looked(self, seen: Glance) -> None:
+    def _looked(self, looked: tuple[Glance, tuple[str, ...]]) -> None:
+        seen, remarks = looked
         gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
         self._facts = HomeFacts(
-            home=seen.home,
+            home=short(seen.home),
             kind=seen.kind,
             profile=seen.profile,
             rules=seen.rules,
@@ -165,6 +175,7 @@ class SignoffApp(Jobs, App[None]):
             waiting=seen.waiting,
             unreadable=seen.unreadable,
             others=seen.others,
+            remarks=(*(f"{folder} cannot be read: {why}" for folder, why in seen.broken), *remarks),
         )
         for room in self._rooms():
             room.show_header()
@@ -246,11 +257,12 @@ class SignoffApp(Jobs, App[None]):
         self.switch_mode(mode)
 
     def action_help(self) -> None:
-        from console.help import help_lines
+        from console.help import SHEET, help_lines
 
         room = self.screen
         if isinstance(room, Room):
-            self.push_screen(Sheet(f"Keys of {MODES[room.MODE]}", help_lines(room.MODE)))
+            title = f"Keys in {MODES[room.MODE]}"
+            self.push_screen(Sheet(title, partial(help_lines, room.MODE), wide=SHEET))
 
     def action_undo(self) -> None:
         opened = self.opened
@@ -318,20 +330,15 @@ class SignoffApp(Jobs, App[None]):
 
     def show_problem(self, problem: Exception) -> None:
         """A bug is a panel with a way on, not a traceback; the log has no values of variables."""
+        from console.render.problem import problem_lines
+
         self._problems += 1
         log.error("%s", type(problem).__name__, exc_info=problem)
         if self._problems > PATIENCE:
             self.exit(return_code=1, message=Content("signoff: it keeps failing; see signoff.log"))
             return
-        lines = [
-            ink.line("Something went wrong inside signoff.", ink.TITLE),
-            Content(""),
-            ink.line(f"{type(problem).__name__}: {problem}"),
-            Content(""),
-            ink.line(f"Nothing half done was left. The log: {self._state / 'signoff.log'}"),
-            ink.line("esc closes this; the console goes on.", ink.LABEL),
-        ]
-        self.push_screen(Sheet("Problem", [Line(line) for line in lines]))
+        where = short(str(self._state / "signoff.log"))
+        self.push_screen(Sheet("Problem", partial(problem_lines, problem, where)))
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own hook prints a traceback with every local variable: agent text included.

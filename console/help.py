@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import zip_longest
 
 from textual.binding import Binding
 from textual.content import Content
@@ -11,31 +12,46 @@ from console.actions import MODES, actions_of, shown_key
 from console.render import ink
 from console.render.line import Line
 from console.widgets.lines import LineView
-from console.widgets.rows import RowList
+from console.widgets.rows import MARKING, RowList
+
+#: Cells of the column of keys, and of the left of two columns.
+KEYS = 13
+LEFT = 62
+#: From this many cells on the keys stand in two columns; the sheet that holds them.
+WIDE = 108
+SHEET = 114
 
 
-def help_lines(mode: str) -> list[Line]:
-    """Every key that works in ``mode``, grouped."""
-    lines: list[Line] = []
-    for title, keys in (
-        (MODES[mode], [(a.keys, a.help) for a in actions_of(mode)]),
-        ("Everywhere", [(a.keys, a.help) for a in actions_of("app")]),
-        ("In a list", list(_keys(RowList.BINDINGS))),
-        ("In a text", list(_keys(LineView.BINDINGS))),
-    ):
-        lines.append(Line(Content.styled(title, ink.TITLE)))
-        lines += [_row(*pair) for pair in keys]
-        lines.append(Line(Content("")))
-    return lines
+def help_lines(mode: str, width: int) -> list[Line]:
+    """Every key that works in ``mode``, grouped; in two columns where ``width`` cells hold them."""
+    own = [
+        *_group(MODES[mode], _named(mode)),
+        Content(""),
+        *_group("Everywhere", _named("app")),
+    ]
+    widgets = [
+        *_group("In a list", _keys(RowList.BINDINGS, () if mode == "review" else MARKING)),
+        Content(""),
+        *_group("In a text", _keys(LineView.BINDINGS, ())),
+    ]
+    if width < WIDE:
+        return [Line(line) for line in (*own, Content(""), *widgets)]
+    pairs = zip_longest(own, widgets, fillvalue=Content(""))
+    return [Line(left.pad_right(LEFT - left.cell_length) + right) for left, right in pairs]
 
 
-def _row(keys: str, sentence: str) -> Line:
-    shown = " ".join(shown_key(key) for key in keys.split(","))
-    return Line(Content.assemble((f"  {shown:<14}", ink.ACCENT), Content(sentence)))
+def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
+    yield Content.styled(title, ink.TITLE)
+    for names, sentence in keys:
+        shown = " ".join(shown_key(key) for key in names.split(","))
+        yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
-def _keys(bindings: object) -> Iterator[tuple[str, str]]:
-    assert isinstance(bindings, list)
+def _named(where: str) -> Iterator[tuple[str, str]]:
+    return ((action.keys, action.help.removesuffix(".")) for action in actions_of(where))
+
+
+def _keys(bindings: Iterable[object], without: Collection[str]) -> Iterator[tuple[str, str]]:
     for binding in bindings:
-        if isinstance(binding, Binding):
+        if isinstance(binding, Binding) and binding.action not in without:
             yield binding.key, binding.tooltip or binding.description

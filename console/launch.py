@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 
 def launch(session: Session, *, mouse: bool = True) -> int:
-    """Run the console; the exit code. Problems before the first frame are raised."""
+    """Run the console; the exit code. A home that cannot be opened is raised."""
     settings = session.settings()
     state = session.state()
     _log_to(state)
     app = SignoffApp(session.open, state=state, clock=session.now, keys=dict(settings.keys))
     app.run(mouse=mouse)
+    if app.no_home is not None:
+        raise app.no_home
     return app.return_code or 0
 
 

@@ -24,11 +24,10 @@ class ActionProvider(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for action in self._offers():
-            score = matcher.match(_title(action))
+            score = max(matcher.match(_title(action)), matcher.match(action.help) / 2)
             if score > 0:
-                yield Hit(
-                    score, matcher.highlight(_title(action)), self._run(action), help=action.help
-                )
+                title = matcher.highlight(_title(action))
+                yield Hit(score, title, self._run(action), help=action.help)
 
     def _run(self, action: Action):  # type: ignore[no-untyped-def]
         app, screen = self.app, self.screen
@@ -41,4 +40,4 @@ class ActionProvider(Provider):
 
 
 def _title(action: Action) -> str:
-    return f"{action.help.rstrip('.')} ({action.keys.partition(',')[0]})"
+    return f"{action.label[0].upper()}{action.label[1:]} ({action.shown_key})"

@@ -31,8 +31,10 @@ def diff_lines(before: str, after: str, width: int, *, split: bool, folded: bool
     """The difference of two texts in ``width`` cells.
 
     ``folded`` leaves out unchanged lines far from a change and the tail of very long hunks, and
-    says how many lines that hides.
+    says how many lines that hides. ``split`` needs two sides: what is all new, or all gone, stands
+    in one column.
     """
+    split = split and bool(before) and bool(after)
     hunks = diff.rows(before, after, context=CONTEXT if folded else EVERYTHING)
     seen = 0
     for hunk in hunks:
@@ -78,7 +80,9 @@ def _split(hunk: Hunk, width: int) -> Iterator[Line]:
     for old, new in diff.side_by_side(hunk):
         for left, right in zip_longest(_side(old, half), _side(new, half)):
             yield Line(
-                Content.assemble(left or Content(" " * half), " │ ", right or Content("")),
+                Content.assemble(
+                    left or Content(" " * half), (" │ ", ink.LABEL), right or Content("")
+                ),
             )
 
 

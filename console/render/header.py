@@ -12,7 +12,10 @@ from console.render import ink
 
 @dataclass(frozen=True, slots=True)
 class HomeFacts:
-    """What the header says of a home. ``gates`` maps a subsystem to whether its gate is on."""
+    """What the header says of a home. ``gates`` holds each subsystem and whether its gate is on.
+
+    ``home`` is short enough to read; ``remarks`` are sentences on what stands in the way.
+    """
 
     home: str
     kind: str
@@ -22,11 +25,24 @@ class HomeFacts:
     waiting: int
     unreadable: int
     others: int
+    remarks: tuple[str, ...] = ()
 
 
 def header(mode: str, facts: HomeFacts | None, live: str, width: int) -> Content:
     """Two lines of at most ``width`` cells."""
     return Content("\n").join([_first(mode, facts, width), _second(facts, live, width)])
+
+
+def notice(facts: HomeFacts | None) -> Content:
+    """What a person should mend before deciding, a sentence a line; empty if there is nothing."""
+    if facts is None:
+        return Content("")
+    said = list(facts.remarks)
+    off = [name for name, on in facts.gates if not on]
+    if off:
+        which = "both gates are" if len(off) > 1 else f"the {off[0]} gate is"
+        said.append(f"The agent writes without asking: {which} off. `signoff gate on` mends it.")
+    return Content("\n").join(ink.line(f"! {sentence}") for sentence in said)
 
 
 def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
@@ -46,17 +62,17 @@ def _second(facts: HomeFacts | None, live: str, width: int) -> Content:
     words = [f"{facts.kind} {facts.profile}", f"rules {facts.rules}"]
     if facts.others:
         words.append(f"+{facts.others} homes")
-    right = Content("  ").join(
-        [*(ink.line(word, ink.LABEL) for word in words), *map(_gate, facts.gates), Content(live)]
-    )
+    shown = [*(ink.line(word, ink.LABEL) for word in words), _gates(facts.gates), Content(live)]
+    right = Content("  ").join(filter(None, shown))
     room = max(8, width - right.cell_length - 2)
     return _ends(_tail(facts.home, room), right, width)
 
 
-def _gate(gate: tuple[str, bool]) -> Content:
-    name, on = gate
-    word = "on" if on else "OFF"
-    return Content.styled(f"{name} gate {word}", ink.LABEL if on else ink.WARNING)
+def _gates(gates: tuple[tuple[str, bool], ...]) -> Content:
+    off = [name for name, on in gates if not on]
+    if not off:
+        return Content.styled("gates on", ink.LABEL)
+    return Content.styled("gates OFF" if len(off) > 1 else f"{off[0]} gate OFF", ink.WARNING)
 
 
 def _tail(path: str, cells: int) -> Content:

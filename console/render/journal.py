@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from console.render import ink
-from console.render.diffs import diff_lines
 from console.render.line import Line, anchored, wrapped
-from console.render.preview import SPLIT_WIDTH, file_lines
+from console.render.preview import SPLIT_WIDTH, entry_lines, file_lines
 from core.model import Change, EntryChange, Move
 
 _SIGNS = {
@@ -71,13 +70,14 @@ def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
 
 
 def journal_lines(
-    detail: JournalDetail, width: int, *, split: bool | None = None
+    detail: JournalDetail, width: int, *, split: bool | None = None, folded: bool = True
 ) -> tuple[Line, ...]:
     """A decision and its difference in ``width`` cells."""
-    return anchored(_lines(detail, width, width >= SPLIT_WIDTH if split is None else split))
+    split = width >= SPLIT_WIDTH if split is None else split
+    return anchored(_lines(detail, width, split, folded))
 
 
-def _lines(detail: JournalDetail, width: int, split: bool) -> Iterator[Line]:
+def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iterator[Line]:
     item = detail.item
     sign, style = _SIGNS[item.state]
     for content in (
@@ -86,14 +86,11 @@ def _lines(detail: JournalDetail, width: int, split: bool) -> Iterator[Line]:
         ink.line(detail.who, ink.LABEL),
         Content(""),
         Content.assemble((f"{sign} {item.state}  ", style), ink.block(item.message)),
-        ink.line(f"Note: {item.note}") if item.note else Content(""),
+        *([ink.line(f"Note: {item.note}")] if item.note else []),
     ):
         for piece in wrapped(content, width):
             yield Line(piece)
-    for pair in detail.entries:
-        yield Line(Content.styled("Entry", ink.TITLE), anchor="entry")
-        before, after = (f"{side}\n" if side else "" for side in (pair.before, pair.after))
-        yield from diff_lines(before, after, width, split=split, folded=True)
-        yield Line(Content(""))
-    if not detail.entries:
-        yield from file_lines(detail.changes, width, split=split, folded=True)
+    if detail.entries:
+        yield from entry_lines(detail.entries, width, split=split, folded=folded)
+    else:
+        yield from file_lines(detail.changes, width, split=split, folded=folded)

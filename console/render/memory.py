@@ -12,6 +12,9 @@ from console.render.line import Line, anchored, wrapped
 from console.render.preview import budget_bar, finding_lines
 from core.model import Budget, Finding
 
+#: An entry is what a row is about, not a remark on it.
+_TEXT = "$foreground"
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
@@ -43,13 +46,16 @@ def memory_row(item: MemoryItem, width: int) -> Sequence[Content]:
     flagged = any(f.code == "blocked_at_load" for f in item.findings)
     signs = "‼ blocked  " if flagged else "! look  " if item.findings else ""
     tail = Content.assemble(
-        (signs, ink.WARNING), (f"{item.size:,}" if item.index else "", ink.LABEL)
+        (signs, ink.WARNING), (f"{item.size:,} chars" if item.index else "", ink.LABEL)
     )
     name = item.path.rpartition("/")[2]
     head = ink.line(f"{name} {item.index}" if item.index else name, ink.TITLE)
     room = max(1, width - tail.cell_length - 1)
     first = head.truncate(room, ellipsis=True).pad_right(max(0, room - head.cell_length))
-    return (first + Content(" ") + tail, Content("  ") + ink.cut(item.text, max(1, width - 2)))
+    return (
+        first + Content(" ") + tail,
+        Content("  ") + ink.cut(item.text, max(1, width - 2), _TEXT),
+    )
 
 
 def memory_lines(item: MemoryItem, store: StoreInfo, width: int) -> tuple[Line, ...]:

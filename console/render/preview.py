@@ -54,8 +54,9 @@ def preview_lines(
 
 
 def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Line]:
-    head = f"{shown.subsystem} {shown.action} → {shown.target}"
-    yield from _flow(ink.line(head, ink.TITLE), width)
+    kind = "memory file" if shown.subsystem == "memory" else "skill"
+    head = ink.line(f"{shown.action} → {shown.target}", ink.TITLE)
+    yield from _flow(Content.assemble(head, (f"  {kind}", ink.LABEL)), width)
     yield from _flow(ink.line(f"{shown.id}, {shown.origin}", ink.LABEL), width)
     yield Line(Content(""))
     sign, style = SIGNS[shown.status]
@@ -68,7 +69,7 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
     if shown.budget:
         yield from _flow(budget_bar(shown.budget), width)
     if shown.subsystem == "memory":
-        yield from _entries(shown.entries, width, split, folded)
+        yield from entry_lines(shown.entries, width, split=split, folded=folded)
     else:
         yield from file_lines(shown.changes, width, split=split, folded=folded)
     for name, value in shown.proposed:
@@ -80,7 +81,7 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
         yield from _flow(ink.line(remark, ink.LABEL), width)
 
 
-def budget_bar(budget: Budget, cells: int = 20) -> Content:
+def budget_bar(budget: Budget, cells: int = 16) -> Content:
     """The budget before and after: a bar of what is used, and the numbers."""
     over = budget.after > budget.limit
     share = min(1.0, budget.after / budget.limit) if budget.limit > 0 else 1.0
@@ -90,9 +91,9 @@ def budget_bar(budget: Budget, cells: int = 20) -> Content:
     return Content.assemble(
         ("█" * full + "░" * (cells - full), style),
         f"  {budget.before:,} → " if change else "  ",
-        f"{budget.after:,} of {budget.limit:,}",
+        f"{budget.after:,} of {budget.limit:,} chars",
         (f" ({change:+,})" if change else "", ink.LABEL),
-        (" over budget" if over else "", ink.DANGER),
+        (", over budget" if over else "", ink.DANGER),
     )
 
 
@@ -105,9 +106,10 @@ def finding_lines(found: Finding, width: int) -> Iterator[Line]:
         yield Line(prefix + piece, anchor=f"finding {found.code}" if number == 0 else None)
 
 
-def _entries(
-    entries: Sequence[EntryChange], width: int, split: bool, folded: bool
+def entry_lines(
+    entries: Sequence[EntryChange], width: int, *, split: bool, folded: bool
 ) -> Iterator[Line]:
+    """Entries of a memory file before and after."""
     for pair in entries:
         yield Line(Content(""))
         word = "added" if pair.before is None else "removed" if pair.after is None else "replaced"

@@ -26,8 +26,9 @@ SIGNS = {
     "failed": ("!", ink.DANGER),
 }
 WORD_CELLS = 11
-#: From this many cells on a row also says where it came from.
-WIDE = 56
+#: From this many cells on the first line also says where it came from, and how old it is; in
+#: fewer the second line ends with the age.
+WIDE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +61,37 @@ class QueueItem:
 
 def queue_row(item: QueueItem, width: int) -> Sequence[Content]:
     """The two lines of a row, cut to ``width`` cells."""
+    if width >= WIDE:
+        rivals = f"{item.rivals + 1} rivals" if item.rivals else ""
+        tail = _tail([rivals, item.age, _origin(item.origin)], width)
+        return (_ends(_head(item, width - tail.cell_length - 1), tail, width), _said(item, width))
+    tail = _tail([f"×{item.rivals + 1}" if item.rivals else "", item.age], width)
+    said = _said(item, width - tail.cell_length - 1)
+    return (_head(item, width), _ends(said, tail, width))
+
+
+def _head(item: QueueItem, cells: int) -> Content:
+    """Status, action and target; a target too long for its place stands without the action."""
     sign, style = SIGNS[item.word]
-    head = Content.assemble(
-        (f"{sign} {(item.word or 'judging').replace('_', ' '):<{WORD_CELLS}} ", style),
-        ink.line(f"{item.action or 'unknown'} "),
-        ink.line(f"→ {item.target}", ink.TITLE),
-    )
-    wide = width >= WIDE
-    rivals = (f"{item.rivals + 1} rivals" if wide else f"×{item.rivals + 1}") if item.rivals else ""
-    ends = [rivals, item.age, _origin(item.origin) if wide else ""]
-    tail = ink.cut("  ".join(filter(None, ends)), max(1, width // 2), ink.LABEL)
-    room = width - tail.cell_length - 1
-    first = head.truncate(room, ellipsis=True).pad_right(max(0, room - head.cell_length))
-    second = ink.cut(item.note or item.summary, max(1, width - 2), ink.LABEL)
-    return (first + Content(" ") + tail, Content("  ") + second)
+    word = (item.word or "judging").replace("_", " ")
+    status = Content.styled(f"{sign} {word:<{WORD_CELLS}} ", style)
+    target = ink.line(item.target, ink.TITLE)
+    head = Content.assemble(status, ink.line(f"{item.action or 'unknown'} → "), target)
+    if head.cell_length > cells:
+        head = status + target
+    return head.truncate(max(1, cells), ellipsis=True)
+
+
+def _said(item: QueueItem, cells: int) -> Content:
+    return Content("  ") + ink.cut(item.note or item.summary, max(1, cells - 2), ink.LABEL)
+
+
+def _tail(words: Sequence[str], width: int) -> Content:
+    return ink.cut("  ".join(filter(None, words)), max(1, width // 2), ink.LABEL)
+
+
+def _ends(left: Content, right: Content, width: int) -> Content:
+    return left.pad_right(max(0, width - left.cell_length - right.cell_length)) + right
 
 
 def _origin(origin: str) -> str:

@@ -23,9 +23,10 @@ class Browser(Room):
     def __init__(self) -> None:
         super().__init__()
         self._sentence = "Reading the home…"
+        self._folded = True
 
     def panes(self) -> Iterable[Widget]:
-        rows = RowList(self._paint, id="rows", classes="pane list")
+        rows = RowList(self._paint, marks=False, id="rows", classes="pane list")
         rows.border_title = Content(self.TITLES[0])
         detail = LineView(id="detail", classes="pane detail")
         detail.border_title = Content(self.TITLES[1])
@@ -68,6 +69,7 @@ class Browser(Room):
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         message.stop()
+        self._folded = True
         self.draw(keep=False)
         self.refresh_bindings()
 

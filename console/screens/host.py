@@ -25,6 +25,9 @@ class Host(Protocol):
     def header_for(self, mode: str, width: int) -> Content:
         """The header of a mode in ``width`` cells."""
 
+    def notice(self) -> Content:
+        """What a person should mend before deciding; empty if there is nothing."""
+
     def write(
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
     ) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.content import Content
 
 from console.ages import span
+from console.places import short
 from console.render import ink
 from console.render.journal import JournalDetail, JournalItem, journal_lines, journal_row
 from console.screens.browser import Browser
@@ -57,6 +58,7 @@ class JournalScreen(Browser):
         self._items = {item.key: item for item in items}
         self.rows.set_items(items)
         self.rows.border_title = Content(f"Decisions ({len(items):,})")
+        self.show_empty(not items, self.rows, self.detail)
         if not items:
             self.say("Nothing was decided here yet. Every decision appears here and can be undone.")
         self.draw(keep=True)
@@ -78,18 +80,28 @@ class JournalScreen(Browser):
 
     def _drawn(self, detail: JournalDetail, keep: bool) -> None:
         self._detail = detail
-        lines = journal_lines(detail, self.detail_width, split=self.signoff.ui.split)
+        lines = journal_lines(
+            detail, self.detail_width, split=self.signoff.ui.split, folded=self._folded
+        )
         self.detail.set_lines(lines, keep=keep)
 
     def why_not(self, action: str) -> str | None:
-        if action != "undo_this":
-            return None
         item = self._items.get(self.rows.cursor_key or "")
-        if item is None:
+        if item is None and action in ("undo_this", "open", "fold", "split"):
             return "Nothing was decided here yet"
+        if item is None or action != "undo_this":
+            return None
         if item.undone_by is not None:
             return f"Entry {item.number} is undone already"
         return None if item.state == "done" else f"Entry {item.number} changed nothing"
+
+    def action_fold(self) -> None:
+        self._folded = not self._folded
+        self.draw(keep=True)
+
+    def action_split(self) -> None:
+        self.signoff.toggle_split(self.detail_width)
+        self.draw(keep=True)
 
     def action_undo_this(self) -> None:
         key, opened = self.rows.cursor_key, self.signoff.opened
@@ -109,14 +121,15 @@ class JournalScreen(Browser):
 
 
 def _item(entry: Entry, now: datetime) -> JournalItem:
-    age = span((now - datetime.fromisoformat(entry.at)).total_seconds())
+    seconds = (now - datetime.fromisoformat(entry.at)).total_seconds()
+    age = "just now" if 0 <= seconds < 60 else f"{span(seconds)} ago" if seconds > 0 else ""
     return JournalItem(
         key=str(entry.id),
         number=entry.id,
         verb=entry.verb,
         subject=entry.subject,
         state="undone" if entry.undone_by is not None else str(entry.state),
-        age=f"{age} ago" if age else entry.at[:10],
+        age=age or entry.at[:10],
         message=entry.message,
         note=entry.note,
         undone_by=entry.undone_by,
@@ -125,11 +138,11 @@ def _item(entry: Entry, now: datetime) -> JournalItem:
 
 def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
     user, parent = entry.actor.get("user", ""), entry.actor.get("parent", "")
-    who = f"{user}, {entry.actor.get('terminal') or 'no terminal'}, by {parent}"
+    who = f"by {user}, {entry.actor.get('terminal') or 'no terminal'}, from {parent}"
     return JournalDetail(
         item=item,
         at=entry.at[:19].replace("T", " "),
-        home=entry.home,
+        home=short(entry.home),
         profile=entry.profile,
         who=who,
         entries=entry.entries,

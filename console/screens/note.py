@@ -10,22 +10,27 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from console.render import ink
+
 
 class NoteScreen(ModalScreen[str | None]):
-    """Asks for a note; ``None`` when the person thought better of it."""
+    """Asks for a note; ``None`` when the person thought better of it.
+
+    ``verb`` says what enter does (``approves``).
+    """
 
     BINDINGS: ClassVar = [("escape", "cancel", "cancel")]
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, verb: str) -> None:
         super().__init__()
-        self._question = Content(question)
+        self._question = ink.line(question)
+        self._hint = Content.styled(f"enter {verb}, esc leaves all as it is", ink.LABEL)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
-            yield Static(self._question, markup=False)
-            yield Input(
-                placeholder="why; enter decides, escape leaves all as it is", max_length=500
-            )
+        with Vertical(classes="dialog") as box:
+            box.border_title = self._question
+            yield Input(placeholder="why, in a line", max_length=500)
+            yield Static(self._hint, markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

@@ -138,6 +138,7 @@ class ReviewScreen(Room):
         items = list(self._items.values())
         self.queue.set_items(items)
         self.queue.border_title = Content(f"Queue ({len(items):,})")
+        self.show_empty(not items, self.queue, self.preview)
         if not items:
             self._say(_EMPTY)
         self._show_unseen()
@@ -246,10 +247,16 @@ class ReviewScreen(Room):
             if note is not None:
                 self._decide(verb, note)
 
-        count = len(self.queue.marked)
-        what = f"{count} marked" if count else (item.id if (item := self._item()) else "")
-        word = "Approve" if verb == "approve" else "Refuse"
-        self.app.push_screen(NoteScreen(f"{word} {what}"), decided)
+        word = "approve" if verb == "approve" else "refuse"
+        question = f"{word.capitalize()} {self._named()}"
+        self.app.push_screen(NoteScreen(question, f"{word}s"), decided)
+
+    def _named(self) -> str:
+        """What a decision would take, in words."""
+        if count := len(self.queue.marked):
+            return f"{count:,} marked"
+        item = self._item()
+        return f"{item.action} → {item.target} ({item.id})" if item is not None else "nothing"
 
     def _decide(self, verb: str, note: str) -> None:
         marked = self.queue.marked

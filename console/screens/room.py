@@ -18,7 +18,7 @@ from console.actions import actions_of
 from console.jobs import Jobs
 from console.render import ink
 from console.screens.host import Host
-from console.widgets.bars import FlashLine, HomeBar
+from console.widgets.bars import FlashLine, HomeBar, Notice
 
 #: Below this the screen says so instead of drawing what cannot be read.
 SMALLEST = Size(40, 10)
@@ -72,6 +72,7 @@ class Room(Jobs, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HomeBar()
+        yield Notice()
         yield Widget(*self.panes(), classes="panes")
         yield FlashLine()
         yield Footer(show_command_palette=False)
@@ -105,9 +106,18 @@ class Room(Jobs, Screen[None]):
             self.reload()
 
     def show_header(self) -> None:
-        """Draw the header again."""
+        """Draw the header again, and under it what to mend."""
         if self.is_mounted:
             self.query_one(HomeBar).update(self.signoff.header_for(self.MODE, self.size.width - 2))
+            self.query_one(Notice).say(self.signoff.notice())
+
+    def show_empty(self, empty: bool, rows: Widget, text: Widget) -> None:
+        """An empty list gives its room and the keys to the text that says why it is empty."""
+        if empty == self.has_class("-empty"):
+            return
+        self.set_class(empty, "-empty")
+        if self.is_current and not self.has_class("-inside"):
+            (text if empty else rows).focus()
 
     def flash(self, message: str, style: str = "") -> None:
         """Say what became of the person's last key."""

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen
 
 from console.render.line import Line
 from console.widgets.lines import LineView
 
+#: Cells of a sheet that has no use for more.
+NARROW = 76
+
 
 class Sheet(ModalScreen[None]):
-    """Shows lines until any of the closing keys."""
+    """Shows what ``draw`` makes of a width in cells, until any of the closing keys.
+
+    ``wide`` is the width it takes where the terminal is that wide.
+    """
 
     BINDINGS: ClassVar = [("escape,q,question_mark,f1,enter", "close", "close")]
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+    def __init__(
+        self, title: str, draw: Callable[[int], Sequence[Line]], *, wide: int = NARROW
+    ) -> None:
         super().__init__()
         self._title = Content(title)
-        self._lines = tuple(lines)
+        self._draw = draw
+        self._wide = wide
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = self._title
+            box.border_subtitle = Content("esc closes")
             yield LineView(id="sheet")
 
     def on_mount(self) -> None:
-        view = self.query_one(LineView)
-        view.set_lines(self._lines, keep=False)
-        view.styles.height = len(self._lines)
-        view.focus()
+        self.query_one(LineView).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        wide = self._wide if event.size.width >= self._wide else NARROW
+        self.query_one(Vertical).styles.width = wide
+
+    def on_line_view_width_changed(self, message: LineView.WidthChanged) -> None:
+        message.stop()
+        lines = self._draw(message.width)
+        message.view.set_lines(lines, keep=True)
+        message.view.styles.height = len(lines)
 
     def action_close(self) -> None:
         self.dismiss(None)

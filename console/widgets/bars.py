@@ -1,4 +1,4 @@
-"""The two bars of every screen: the home on top, the last thing that happened below."""
+"""The bars of every screen: the home on top, what to mend under it, the last event below."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ class HomeBar(Static):
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
+
+
+class Notice(Static):
+    """What a person should mend before deciding; takes no room while there is nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(Content(""), markup=False)
+
+    def say(self, content: Content) -> None:
+        """Show sentences, or nothing."""
+        self.update(content)
+        self.display = bool(content)
 
 
 class FlashLine(Static):

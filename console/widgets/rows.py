@@ -23,11 +23,13 @@ from console.widgets.cells import cut
 from console.widgets.listing import Item, ItemT, Listing
 from console.widgets.recent import Recent
 
-__all__ = ["ASCII_SIGNS", "Item", "RowList", "RowState", "Signs"]
+__all__ = ["ASCII_SIGNS", "MARKING", "Item", "RowList", "RowState", "Signs"]
 
 #: Items whose drawn lines are remembered: a few screens of them.
 _REMEMBERED = 256
 _GUTTER = 2
+#: Actions of a list whose rows can be marked.
+MARKING = frozenset({"toggle_mark", "range", "drop_range", "invert_marks"})
 _EMPTY = Content("")
 
 
@@ -113,7 +115,7 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
         ),
         Binding("ctrl+u", "half(-1)", "half", False, id="rows.half_up", tooltip="Half a page up"),
         Binding("enter", "activate", "open", False, id="rows.activate", tooltip="Open the row"),
-        Binding("space", "toggle_mark", "mark", False, id="rows.mark", tooltip="Mark, step down"),
+        Binding("space", "toggle_mark", "mark", True, id="rows.mark", tooltip="Mark, step down"),
         Binding("v", "range", "range", False, id="rows.range", tooltip="Mark as the cursor moves"),
         Binding("escape", "drop_range", "drop", False, id="rows.drop", tooltip="Drop the range"),
         Binding("*", "invert_marks", "invert", False, id="rows.invert", tooltip="Invert marks"),
@@ -149,6 +151,7 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
         *,
         height: int = 2,
         signs: Signs | None = None,
+        marks: bool = True,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
@@ -156,6 +159,7 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
         self._paint = paint
         self._lines = max(1, height)
         self._signs = signs or Signs()
+        self._marks = marks
         self._list: Listing[ItemT] = Listing()
         self._told_unseen = 0
         self._clicked: str | None = None
@@ -361,7 +365,9 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
     # --- keys and mouse
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Escape is this list's only while a range is open; else it is the screen's."""
+        """Escape is this list's only while a range is open; without marks their keys are not."""
+        if action in MARKING and not self._marks:
+            return False
         return action != "drop_range" or self._list.in_range
 
     def action_cursor_down(self) -> None:

@@ -1,0 +1,190 @@
+"""The console driven without a terminal: a home, a fixed clock, and waiting for its own work."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from console.app import SignoffApp
+from console.sample import write_sample
+from console.screens.journal import JournalScreen
+from console.screens.memory import MemoryScreen
+from console.screens.review import ReviewScreen
+from console.widgets.bars import FlashLine, HomeBar
+from console.widgets.lines import LineView
+from core.desk.opening import Opened, open_home
+from core.settings import Settings
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+#: Groups of workers whose end is waited for; the file watcher never ends.
+GROUPS = frozenset({"open", "glance", "list", "labels", "preview", "detail", "write", "ui"})
+#: Seconds after which a wait is a failure.
+DEADLINE = 20.0
+
+
+def start_of(
+    home: Path, *, settings: Settings | None = None, clock: Callable[[], datetime] = lambda: NOW
+) -> Callable[[], Opened]:
+    """What opens ``home``; its parent is the person's own folder and holds signoff's."""
+
+    def start() -> Opened:
+        return open_home(
+            home=str(home),
+            kind=None,
+            profile=None,
+            environ={"HERMES_MANAGED_DIR": str(home.parent / "managed")},
+            user_home=home.parent,
+            state=home.parent / "state",
+            settings=settings or Settings(),
+            clock=clock,
+        )
+
+    return start
+
+
+def console_on(home: Path, *, keys: dict[str, str] | None = None) -> SignoffApp:
+    """The console on ``home``, not watching it."""
+    return SignoffApp(
+        start_of(home), state=home.parent / "state", clock=lambda: NOW, keys=keys, live=False
+    )
+
+
+async def settle(app: SignoffApp, pilot: Pilot[None]) -> None:
+    """Wait until the console has nothing left to do by itself."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + DEADLINE
+    quiet = 0
+    while quiet < 2:
+        if loop.time() > end:
+            running = sorted({w.group for w in app.workers if w.is_running})
+            raise AssertionError(f"the console is still busy with {running}")
+        await pilot.pause()
+        busy = _resting(app) or any(w.group in GROUPS and not w.is_finished for w in app.workers)
+        quiet = 0 if busy else quiet + 1
+
+
+def _resting(app: SignoffApp) -> bool:
+    """Whether the cursor rests before a preview."""
+    for stack in app._screen_stacks.values():
+        for screen in stack:
+            timer = getattr(screen, "_resting", None)
+            task = getattr(timer, "_task", None)
+            if task is not None and not task.done():
+                return True
+    return False
+
+
+@dataclass
+class Console:
+    """A running console. ``home`` is the home it shows, ``state`` signoff's own folder."""
+
+    app: SignoffApp
+    pilot: Pilot[None]
+    home: Path
+
+    @property
+    def state(self) -> Path:
+        return self.home.parent / "state"
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, then wait for what they began."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def settle(self) -> None:
+        await settle(self.app, self.pilot)
+
+    async def reload(self) -> None:
+        """What the watcher would say: every area changed."""
+        self.app.tell(frozenset({"queue", "memory", "skills"}))
+        await self.settle()
+
+    # -- what stands on the screen ---------------------------------------------------------
+
+    @property
+    def review(self) -> ReviewScreen:
+        assert isinstance(self.app.screen, ReviewScreen)
+        return self.app.screen
+
+    @property
+    def memory(self) -> MemoryScreen:
+        assert isinstance(self.app.screen, MemoryScreen)
+        return self.app.screen
+
+    @property
+    def journal(self) -> JournalScreen:
+        assert isinstance(self.app.screen, JournalScreen)
+        return self.app.screen
+
+    @property
+    def flash(self) -> str:
+        return _shown(self.app.screen.query_one(FlashLine))
+
+    @property
+    def header(self) -> str:
+        return _shown(self.app.screen.query_one(HomeBar))
+
+    @property
+    def text(self) -> str:
+        """The text of the detail pane, or of the sheet, line by line."""
+        view = self.app.screen.query_one(LineView)
+        return "\n".join(line.content.plain.rstrip() for line in view.lines)
+
+    @property
+    def picture(self) -> str:
+        """Every line of the terminal, as plain text."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    async def at(self, name: str) -> Any:
+        """Put the cursor on a record of the queue by its id; the row."""
+        (item,) = (item for item in self.review.queue.items if item.id == name)
+        assert self.review.queue.move_to(item.key)
+        await self.settle()
+        return item
+
+    def row(self, name: str) -> Any:
+        """A record of the queue by its id, or ``None``."""
+        return next((item for item in self.review.queue.items if item.id == name), None)
+
+
+@asynccontextmanager
+async def open_console(
+    home: Path, *, size: tuple[int, int] = (120, 36), keys: dict[str, str] | None = None
+) -> AsyncIterator[Console]:
+    """The console on ``home``, read and still."""
+    app = console_on(home, keys=keys)
+    async with app.run_test(size=size) as pilot:
+        console = Console(app, pilot, home)
+        await console.settle()
+        yield console
+
+
+def sample(folder: Path, name: str = ".hermes") -> Path:
+    """A fresh sample home in ``folder``."""
+    return write_sample(folder / name, NOW)
+
+
+def tree(home: Path) -> dict[str, tuple[int, str]]:
+    """``path -> (mode, hash)`` of every file in a home; what undo has to bring back."""
+    return {
+        str(path.relative_to(home)): (
+            path.stat().st_mode & 0o7777,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock")
+    }
+
+
+def _shown(widget: Static) -> str:
+    return str(widget.render())
