@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.content import Content
@@ -27,11 +27,8 @@ from console.palette import ActionProvider
 from console.places import short
 from console.render import ink
 from console.render.header import HomeFacts, header, notice
-from console.screens.journal import JournalScreen
-from console.screens.memory import MemoryScreen
-from console.screens.review import ReviewScreen
+from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
-from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
     from core.desk.glance import Glance
@@ -43,6 +40,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("signoff")
 #: Problems shown before the console gives up: something is wrong in every frame.
 PATIENCE = 5
+#: Seconds the first frame gets to reach the terminal: imports would hold its thread up.
+SHOWN = 0.02
 
 
 @dataclass
@@ -60,6 +59,24 @@ class _Write:
     key: str
 
 
+def _review() -> Screen[Any]:
+    from console.screens.review import ReviewScreen
+
+    return ReviewScreen()
+
+
+def _memory() -> Screen[Any]:
+    from console.screens.memory import MemoryScreen
+
+    return MemoryScreen()
+
+
+def _journal() -> Screen[Any]:
+    from console.screens.journal import JournalScreen
+
+    return JournalScreen()
+
+
 class SignoffApp(Jobs, App[None]):
     """``start`` opens the home, off the event loop; ``state`` is signoff's own folder."""
 
@@ -68,7 +85,7 @@ class SignoffApp(Jobs, App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual's own name
     COMMANDS: ClassVar = {ActionProvider}
     BINDINGS: ClassVar = bindings_of("app")
-    MODES: ClassVar = {"review": ReviewScreen, "memory": MemoryScreen, "journal": JournalScreen}
+    MODES: ClassVar = {"review": _review, "memory": _memory, "journal": _journal}
 
     def __init__(
         self,
@@ -96,26 +113,40 @@ class SignoffApp(Jobs, App[None]):
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
         self._problems = 0
+        self._dress()
 
     # -- start and end ---------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[None]:
-        return Screen()
+        return Opening()
 
-    def on_mount(self) -> None:
+    def _dress(self) -> None:
+        """Choose the theme; before the app runs, or the style sheet is read twice."""
         for theme in themes.THEMES:
             self.register_theme(theme)
-        plain = self.no_color
         names = {theme.name for theme in themes.THEMES}
         wanted = self.ui.theme if self.ui.theme in names else themes.DEFAULT
-        self.theme = themes.CONTRAST.name if plain else wanted
+        self.theme = themes.CONTRAST.name if self.no_color else wanted
+
+    def on_mount(self) -> None:
         if self._keys:
             self.set_keymap(self._keys)
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGHUP, signal.SIGTERM):
                 loop.add_signal_handler(number, self.exit)
-        self.switch_mode(self.ui.mode if self.ui.mode in MODES else "review")
+        self.call_after_refresh(self.set_timer, SHOWN, self._enter)
+
+    @property
+    def first_mode(self) -> str:
+        """The mode to begin with: the one that was left."""
+        return self.ui.mode if self.ui.mode in MODES else "review"
+
+    def _enter(self) -> None:
+        """Go on after the first frame: only now is anything heavy imported."""
+        if self._exit:
+            return
+        self.switch_mode(self.first_mode)
         self.start_job("open", self._start, self._home_opened, self._no_home)
 
     def on_unmount(self) -> None:
@@ -258,6 +289,7 @@ class SignoffApp(Jobs, App[None]):
 
     def action_help(self) -> None:
         from console.help import SHEET, help_lines
+        from console.screens.sheet import Sheet
 
         room = self.screen
         if isinstance(room, Room):
@@ -283,8 +315,7 @@ class SignoffApp(Jobs, App[None]):
 
     def action_reload(self) -> None:
         for room in self._rooms():
-            if isinstance(room, ReviewScreen):
-                room.clear_gone()
+            room.clear_gone()
             room.home_changed(room.AREAS)
         self._look()
 
@@ -331,6 +362,7 @@ class SignoffApp(Jobs, App[None]):
     def show_problem(self, problem: Exception) -> None:
         """A bug is a panel with a way on, not a traceback; the log has no values of variables."""
         from console.render.problem import problem_lines
+        from console.screens.sheet import Sheet
 
         self._problems += 1
         log.error("%s", type(problem).__name__, exc_info=problem)

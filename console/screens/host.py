@@ -22,6 +22,10 @@ class Host(Protocol):
     ui: UiState
     now: Callable[[], datetime]
 
+    @property
+    def first_mode(self) -> str:
+        """The mode to begin with."""
+
     def header_for(self, mode: str, width: int) -> Content:
         """The header of a mode in ``width`` cells."""
 

@@ -59,6 +59,9 @@ class Room(Jobs, Screen[None]):
     def reload(self) -> None:
         """Read the data again; called when the home is open, when it changed, on F5."""
 
+    def clear_gone(self) -> None:
+        """Let rows leave that were decided elsewhere; called on F5."""
+
     def why_not(self, action: str) -> str | None:
         """Why ``action`` cannot run right now, in one sentence; ``None`` if it can."""
         return None

@@ -18,6 +18,7 @@ from console.app import SignoffApp
 from console.sample import write_sample
 from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
+from console.screens.opening import Opening
 from console.screens.review import ReviewScreen
 from console.widgets.bars import FlashLine, HomeBar
 from console.widgets.lines import LineView
@@ -68,7 +69,8 @@ async def settle(app: SignoffApp, pilot: Pilot[None]) -> None:
             running = sorted({w.group for w in app.workers if w.is_running})
             raise AssertionError(f"the console is still busy with {running}")
         await pilot.pause()
-        busy = _resting(app) or any(w.group in GROUPS and not w.is_finished for w in app.workers)
+        busy = isinstance(app.screen, Opening) or _resting(app)
+        busy = busy or any(w.group in GROUPS and not w.is_finished for w in app.workers)
         quiet = 0 if busy else quiet + 1
 
 
