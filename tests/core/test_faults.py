@@ -125,12 +125,12 @@ def check(ground: Ground, entry: Entry | None, before: Tree, after: Tree, earlie
     assert (RECORD in now) == (RECORD in (after if now == after else before))
 
 
+@pytest.mark.parametrize("number", ERRORS)
 @pytest.mark.parametrize("kind", CASES)
-def test_every_call_may_fail(kind: str, tmp_path: Path) -> None:
+def test_every_call_may_fail(kind: str, number: int, tmp_path: Path) -> None:
     calls, before, after = count_calls(CASES[kind], tmp_path / "count")
     assert calls > 1
     for at in range(1, calls + 1):
-        number = ERRORS[at % len(ERRORS)]
         ground = ground_of(tmp_path / f"{at}")
         journal = Journal(ground.state)
         plan = CASES[kind](ground, journal)
