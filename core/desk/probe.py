@@ -1,21 +1,16 @@
-"""Whether file events reach this process at all: tried on a folder of our own, never on the home.
-
-watchfiles is loaded only when asked: no other part of the plain commands needs it.
-"""
+"""Whether file events reach this process: tried on a folder of our own, never on the home."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
-import threading
 from pathlib import Path
+
+from core.watch import events_arrive
 
 #: Seconds after which an event that has not arrived counts as none.
 PATIENCE = 2.0
-#: Seconds between two tries to cause an event.
-STEP = 0.05
 
 
 def live_events(state: Path, home: Path) -> tuple[bool | None, str]:
@@ -32,9 +27,11 @@ def live_events(state: Path, home: Path) -> tuple[bool | None, str]:
     except OSError as problem:
         return None, f"not tried: {beside} cannot be written ({problem.strerror})"
     try:
-        return _answer(_arrives(folder), os.stat(folder).st_dev == os.stat(home).st_dev)
-    except (OSError, ImportError, RuntimeError) as problem:
-        return None, f"not tried: watchfiles cannot start ({problem})"
+        return _answer(
+            events_arrive(folder, PATIENCE), os.stat(folder).st_dev == os.stat(home).st_dev
+        )
+    except OSError as problem:
+        return None, f"not tried: {problem.strerror}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -45,31 +42,3 @@ def _answer(arrived: bool, same_system: bool) -> tuple[bool | None, str]:
     if same_system:
         return True, "they arrive"
     return None, "they arrive beside the journal; the home lies on another file system"
-
-
-def _arrives(folder: Path) -> bool:
-    from watchfiles import watch
-
-    done = threading.Event()
-    writer = threading.Thread(target=_write, args=(folder, done), daemon=True)
-    giving_up = threading.Timer(PATIENCE, done.set)
-    giving_up.daemon = True
-    try:
-        writer.start()
-        giving_up.start()
-        changes = watch(
-            folder, stop_event=done, debounce=50, step=10, rust_timeout=100, raise_interrupt=False
-        )
-        return any(changes)
-    finally:
-        done.set()
-        giving_up.cancel()
-        writer.join()
-
-
-def _write(folder: Path, done: threading.Event) -> None:
-    number = 0
-    while not done.wait(STEP):
-        number += 1
-        with contextlib.suppress(OSError):
-            (folder / str(number)).touch()
