@@ -58,6 +58,11 @@ class QueueItem:
         """The status as it is shown now."""
         return self.fate or self.status
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is decided already, here or elsewhere."""
+        return self.fate in ("working", "gone")
+
 
 def queue_row(item: QueueItem, width: int) -> Sequence[Content]:
     """The two lines of a row, cut to ``width`` cells."""

@@ -52,7 +52,7 @@ class Browser(Room):
 
     @property
     def detail_width(self) -> int:
-        return max(20, self.detail.scrollable_content_region.width)
+        return max(20, self.detail.line_width)
 
     def draw(self, *, keep: bool) -> None:
         """Draw the text of the row at the cursor."""

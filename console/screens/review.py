@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
@@ -16,6 +17,7 @@ from console.render import ink
 from console.render.line import Line, wrapped
 from console.render.preview import Preview, preview_lines
 from console.render.queue import QueueItem, queue_row
+from console.screens.batch import Batch
 from console.screens.note import NoteScreen
 from console.screens.room import Room, bindings_of
 from console.widgets.lines import LineView
@@ -213,7 +215,7 @@ class ReviewScreen(Room):
 
     @property
     def _width(self) -> int:
-        return max(20, self.preview.scrollable_content_region.width)
+        return max(20, self.preview.line_width)
 
     # -- deciding --------------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ class ReviewScreen(Room):
             return None
         if item is None:
             return "The queue is empty"
-        if item.fate in ("working", "gone"):
+        if item.is_settled:
             return f"{item.id} is {item.fate}"
         if action == "approve" and item.status not in ("ready", "attention", "noop", ""):
             return f"It would not land ({item.status.replace('_', ' ')}): r refuses it"
@@ -259,26 +261,24 @@ class ReviewScreen(Room):
         return f"{item.action} → {item.target} ({item.id})" if item is not None else "nothing"
 
     def _decide(self, verb: str, note: str) -> None:
-        marked = self.queue.marked
-        keys = marked or tuple(filter(None, [self.queue.cursor_key]))
-        skipped = 0
-        for key in keys:
-            item = self._items.get(key)
-            if item is None or item.fate in ("working", "gone"):
-                continue
-            if verb == "approve" and len(keys) > 1 and item.status == "attention":
-                skipped += 1
-                continue
+        keys = self.queue.marked or tuple(filter(None, [self.queue.cursor_key]))
+        items = [item for key in keys if (item := self._items.get(key)) and not item.is_settled]
+        asking = [item for item in items if item.status == "attention"]
+        if verb == "approve" and len(keys) == 1 and asking and self._seal(asking[0]) is None:
+            self.flash("Its preview is still being read: look, then press again", ink.WARNING)
+            return
+        skipped = asking if verb == "approve" and len(keys) > 1 else []
+        taken = [item for item in items if item not in skipped]
+        batch = Batch(verb, len(taken), len(skipped))
+        for item in taken:
             seal = self._seal(item) if verb == "approve" else None
-            if verb == "approve" and item.status == "attention" and seal is None:
-                self.flash("Its preview is still being read: look, then press again", ink.WARNING)
-                return
-            self._items[key] = replace(item, fate="working", note="")
-            self.signoff.write(self._decision(verb, item, seal, note), self._decided, key)
+            self._items[item.key] = replace(item, fate="working", note="")
+            done = partial(self._decided, batch)
+            self.signoff.write(self._decision(verb, item, seal, note), done, item.key)
         self.queue.clear_marks()
         self._show_queue()
-        if skipped:
-            self.flash(f"{skipped} want an answer each: look at them one by one", ink.WARNING)
+        if not taken:
+            self.flash(*batch.sentence())
 
     def _seal(self, item: QueueItem) -> str | None:
         if self._shown is None or self._shown.proposal.file != item.key:
@@ -296,14 +296,14 @@ class ReviewScreen(Room):
         act = decide.approve if verb == "approve" else decide.reject
         return lambda: act(opened, request)[0]
 
-    def _decided(self, key: str, receipt: Receipt) -> None:
+    def _decided(self, batch: Batch, key: str, receipt: Receipt) -> None:
         item = self._items.get(key)
         if receipt.ok:
             self._items.pop(key, None)
-            self.flash(f"{receipt.subject}: {receipt.message}  u takes it back", ink.GOOD)
         elif item is not None:
             self._items[key] = replace(item, fate="failed", note=receipt.message)
-            self.flash(f"{receipt.subject}: {receipt.message}", ink.DANGER)
+        if batch.add(receipt):
+            self.flash(*batch.sentence())
         self._show_queue()
         self.rest()
 
@@ -361,8 +361,12 @@ class ReviewScreen(Room):
         self._show_unseen()
 
     def clear_gone(self) -> None:
-        """Let the rows leave that were decided elsewhere."""
-        self._items = {k: i for k, i in self._items.items() if i.fate != "gone"}
+        """Let the rows leave that were decided elsewhere, and forget what failed."""
+        self._items = {
+            key: replace(item, fate="", note="") if item.fate == "failed" else item
+            for key, item in self._items.items()
+            if item.fate != "gone"
+        }
 
     def _show_unseen(self) -> None:
         parts = []

@@ -125,6 +125,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._lines
 
     @property
+    def line_width(self) -> int:
+        """Cells a line has, or had when the view was last seen."""
+        return self._width
+
+    @property
     def top(self) -> int:
         """The number of the first line in view, from 0."""
         return self.scroll_offset.y

@@ -142,6 +142,11 @@ class Console:
         return "\n".join(line.content.plain.rstrip() for line in view.lines)
 
     @property
+    def words(self) -> str:
+        """The same text without its line breaks."""
+        return " ".join(self.text.split())
+
+    @property
     def picture(self) -> str:
         """Every line of the terminal, as plain text."""
         strips = self.app.screen._compositor.render_strips()
