@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from core import locks
 from core.errors import LockedError, SignoffError, StateError, UnreadableError
 from core.files import OutsideError, Writer, private_folder
 from core.ground import Ground
-from core.journal import Intent, Journal, State, Step
+from core.journal import NO_TAGS, Intent, Journal, State, Step, Tags
 from core.model import Move, NodeKind, Receipt, RowEdit
 from core.plan import Plan
 from core.recover import Settled, reconcile
@@ -32,6 +33,7 @@ def commit(
     *,
     now: datetime,
     note: str = "",
+    tags: Tags = NO_TAGS,
     patience: float = locks.PATIENCE,
 ) -> Receipt:
     """Write ``plan``, or nothing; what stood in the way is in the receipt, never an exception.
@@ -56,7 +58,7 @@ def commit(
                 return _refused(plan, "locked", waiting)
             paths = [ground.root / path for path in sorted(set(plan.outcome.locks))]
             with locks.hold(paths, deadline - time.monotonic()) as made:
-                return _decide(plan, ground, journal, now, note, made)
+                return _decide(plan, ground, journal, now, note, tags, made)
     except LockedError as problem:
         return _refused(plan, "locked", f"{problem.message}; nothing was changed")
     except UnreadableError as problem:
@@ -76,6 +78,7 @@ def _decide(
     journal: Journal,
     now: datetime,
     note: str,
+    tags: Tags,
     made: Collection[Path],
 ) -> Receipt:
     if plan.undoes is not None and (other := journal.entry(plan.undoes).undone_by) is not None:
@@ -105,9 +108,11 @@ def _decide(
             undoes=plan.undoes,
             entries=plan.outcome.entries,
             locks=plan.outcome.locks,
+            tags=tags,
         )
     )
-    return _write(plan, steps, number, ground, journal)
+    receipt = _write(plan, steps, number, ground, journal)
+    return replace(receipt, bulk=tags.bulk)
 
 
 def _moved(

@@ -6,55 +6,24 @@ written, and closed with the outcome. An entry still open is a commit that did n
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
-from core.errors import NotFoundError, StateError
-from core.files import private_folder
-from core.model import Change, EntryChange, Move, Node, NodeKind, RowAction, RowEdit
-from core.view import sha256
+from core.database import Database
+from core.errors import NotFoundError
+from core.journal_rows import Step as Step
+from core.journal_rows import step_in, step_out
+from core.model import EntryChange
 
-FORMAT = 1
-#: Seconds to wait for another signoff that is writing its entry.
-BUSY = 5.0
-
-SCHEMA = """
-CREATE TABLE entries (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    at TEXT NOT NULL,
-    home TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    state TEXT NOT NULL,
-    verb TEXT NOT NULL,
-    undone_by INTEGER,
-    body TEXT NOT NULL
-);
-CREATE INDEX entries_by_home ON entries (home, state);
-CREATE TABLE steps (
-    entry INTEGER NOT NULL REFERENCES entries (id),
-    number INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (entry, number)
-) WITHOUT ROWID;
-CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE pins (
-    home TEXT NOT NULL,
-    record TEXT NOT NULL,
-    operation INTEGER NOT NULL,
-    entry TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (home, record, operation)
-) WITHOUT ROWID;
-"""
+_COLUMNS = "id, entries.at, entries.home, profile, state, verb, undone_by, body"
 
 
 class State(StrEnum):
@@ -68,15 +37,19 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One thing a commit writes. ``edits``: the row edits a change of a row file came from.
+class Tags:
+    """What files a decision beside others.
 
-    ``taken_back`` says that the change reverses them: it is a step of an undo.
+    ``bulk``: the number of the bulk step it is a part of. ``origin``: where the record came from,
+    ``None`` where no record was decided. ``matter``: a hash of what was proposed.
     """
 
-    change: Change | Move
-    edits: tuple[RowEdit, ...] = ()
-    taken_back: bool = False
+    bulk: int | None = None
+    origin: str | None = None
+    matter: str = ""
+
+
+NO_TAGS = Tags()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +69,7 @@ class Intent:
     undoes: int | None = None
     entries: tuple[EntryChange, ...] = ()
     locks: tuple[str, ...] = ()
+    tags: Tags = NO_TAGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,58 +94,22 @@ class Entry:
     entries: tuple[EntryChange, ...] = ()
     locks: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    tags: Tags = NO_TAGS
 
     @property
     def ok(self) -> bool:
         return self.state is State.DONE
 
 
-class Journal:
-    """The journal in ``folder`` (mode 0700, file 0600), made on the first write.
-
-    Raises :class:`StateError` when it cannot be read or written, or a newer signoff made it.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.path = folder / "journal.sqlite3"
+class Journal(Database):
+    """The decisions, and what they are told by: pins, bulk steps, refused texts, snoozes."""
 
     # -- writing ---------------------------------------------------------------------------
 
     def open(self, intent: Intent) -> int:
         """Write the intent with all before- and after-bytes; the new entry's number."""
         with self._writing() as db:
-            body = {
-                "subject": intent.subject,
-                "category": intent.category,
-                "message": intent.message,
-                "note": intent.note,
-                "record": intent.record,
-                "undoes": intent.undoes,
-                "changed": [step.change.path for step in intent.steps],
-                "actor": _actor(),
-                "entries": [[pair.before, pair.after] for pair in intent.entries],
-                "locks": intent.locks,
-            }
-            cursor = db.execute(
-                "INSERT INTO entries (at, home, profile, state, verb, body)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    intent.at.isoformat(),
-                    json.dumps(intent.home),
-                    json.dumps(intent.profile),
-                    State.OPEN,
-                    intent.verb,
-                    json.dumps(body),
-                ),
-            )
-            number = cast("int", cursor.lastrowid)
-            for place, step in enumerate(intent.steps):
-                db.execute(
-                    "INSERT INTO steps VALUES (?, ?, ?)",
-                    (number, place, json.dumps(_step_out(step, db))),
-                )
-        return number
+            return insert(db, intent, State.OPEN)
 
     def close(self, number: int, state: State, category: str, message: str) -> None:
         """Write how an entry ended; an undo that was done marks the entry it took back."""
@@ -186,6 +124,23 @@ class Journal:
                 db.execute(
                     "UPDATE entries SET undone_by = ? WHERE id = ?", (number, body["undoes"])
                 )
+
+    def new_bulk(self, home: str, at: datetime) -> int:
+        """The number that the entries of one bulk step share."""
+        with self._writing() as db:
+            cursor = db.execute(
+                "INSERT INTO bulks (home, at) VALUES (?, ?)", (json.dumps(home), at.isoformat())
+            )
+            return cast("int", cursor.lastrowid)
+
+    def snooze(self, home: str, record: str, until: datetime | None, at: datetime) -> None:
+        """Let a record sleep ``until`` then; ``None`` wakes it."""
+        key = (json.dumps(home), json.dumps(record))
+        with self._writing() as db:
+            db.execute("DELETE FROM snoozes WHERE home = ? AND record = ?", key)
+            if until is not None:
+                row = (*key, until.isoformat(), at.isoformat())
+                db.execute("INSERT INTO snoozes VALUES (?, ?, ?, ?)", row)
 
     def pin(self, home: str, record: str, entries: Mapping[int, str], at: datetime) -> None:
         """Remember which entry each operation of a record would hit; the first sight stays."""
@@ -211,6 +166,34 @@ class Journal:
                 found.setdefault(json.loads(record), {})[operation] = json.loads(entry)
         return found
 
+    def snoozes(self, home: str) -> dict[str, datetime]:
+        """``record key -> until when it sleeps``, also those that are over."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT record, until FROM snoozes WHERE home = ?", (json.dumps(home),)
+            ).fetchall()
+        return {json.loads(record): datetime.fromisoformat(until) for record, until in rows}
+
+    def refused(self, home: str, matters: Collection[str]) -> dict[str, Entry]:
+        """``matter -> the newest refusal of it that is in force``, of those asked for."""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT matter, {_COLUMNS} FROM refused JOIN entries ON entries.id = entry"
+                " WHERE refused.home = ? AND state = ? ORDER BY entry",
+                (json.dumps(home), State.DONE),
+            ).fetchall()
+            undone = dict(
+                db.execute(
+                    "SELECT id, undone_by FROM entries WHERE home = ? AND undone_by IS NOT NULL",
+                    (json.dumps(home),),
+                ).fetchall()
+            )
+        return {
+            matter: _entry(row)
+            for matter, *row in rows
+            if matter in matters and in_force(row[0], undone)
+        }
+
     def entries(
         self, home: str | None = None, *, states: Sequence[State] = (), limit: int | None = None
     ) -> tuple[Entry, ...]:
@@ -225,7 +208,7 @@ class Journal:
         values.append(-1 if limit is None else limit)
         with self._reading() as db:
             rows = db.execute(
-                "SELECT id, at, home, profile, state, verb, undone_by, body FROM entries"
+                f"SELECT {_COLUMNS} FROM entries"
                 f" WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?",
                 values,
             ).fetchall()
@@ -235,8 +218,7 @@ class Journal:
         """One entry with its steps. Raises :class:`NotFoundError`."""
         with self._reading() as db:
             row = db.execute(
-                "SELECT id, at, home, profile, state, verb, undone_by, body FROM entries"
-                " WHERE id = ?",
+                f"SELECT {_COLUMNS} FROM entries WHERE id = ?",
                 (number,),
             ).fetchone()
             if row is None:
@@ -246,75 +228,64 @@ class Journal:
             bodies = db.execute(
                 "SELECT body FROM steps WHERE entry = ? ORDER BY number", (number,)
             ).fetchall()
-            steps = tuple(_step_in(json.loads(body), db) for (body,) in bodies)
+            steps = tuple(step_in(json.loads(body), db) for (body,) in bodies)
         return _entry(row, steps)
 
-    # -- the file --------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        try:
-            private_folder(self.folder)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            os.close(handle)
-            with contextlib.closing(self._connect()) as db:
-                db.execute("PRAGMA synchronous = FULL")
-                db.execute("BEGIN IMMEDIATE")
-                if _format(db) == 0:
-                    for statement in SCHEMA.split(";"):
-                        db.execute(statement)
-                    db.execute(f"PRAGMA user_version = {FORMAT}")
-                yield db
-                db.execute("COMMIT")
-        except (OSError, sqlite3.Error) as problem:
-            raise self._problem(problem) from problem
+def insert(
+    db: sqlite3.Connection, intent: Intent, state: State, changed: Sequence[str] = ()
+) -> int:
+    """Write an entry with all its bytes inside a transaction; its number.
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with contextlib.closing(self._existing() or _empty()) as db:
-                yield db
-        except (OSError, sqlite3.Error) as problem:
-            raise self._problem(problem) from problem
-
-    def _existing(self) -> sqlite3.Connection | None:
-        """The file, if it holds tables yet: a crash may have left it without any."""
-        if not self.path.exists() or self.path.stat().st_size == 0:
-            return None
-        db = self._connect()
-        if _format(db):
-            return db
-        db.close()
-        return None
-
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
-        try:
-            if _format(db) > FORMAT:
-                raise StateError(
-                    "The journal was made by a newer signoff",
-                    f"Update signoff, or set SIGNOFF_STATE to another folder than {self.folder}",
-                )
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _problem(self, problem: Exception) -> StateError:
-        return StateError(
-            f"The journal {self.path} cannot be used ({problem})",
-            "Nothing was changed; free or repair that folder, or name another in SIGNOFF_STATE",
+    ``changed`` are further paths it is about, whose bytes are not kept.
+    """
+    tags = intent.tags
+    body = {
+        "subject": intent.subject,
+        "category": intent.category,
+        "message": intent.message,
+        "note": intent.note,
+        "record": intent.record,
+        "undoes": intent.undoes,
+        "changed": [*(step.change.path for step in intent.steps), *changed],
+        "actor": _actor(),
+        "entries": [[pair.before, pair.after] for pair in intent.entries],
+        "locks": intent.locks,
+        "bulk": tags.bulk,
+        "origin": tags.origin,
+        "matter": tags.matter,
+    }
+    home = json.dumps(intent.home)
+    cursor = db.execute(
+        "INSERT INTO entries (at, home, profile, state, verb, body) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            intent.at.isoformat(),
+            home,
+            json.dumps(intent.profile),
+            state,
+            intent.verb,
+            json.dumps(body),
+        ),
+    )
+    number = cast("int", cursor.lastrowid)
+    for place, step in enumerate(intent.steps):
+        db.execute(
+            "INSERT INTO steps VALUES (?, ?, ?)", (number, place, json.dumps(step_out(step, db)))
         )
+    if intent.verb == "reject" and tags.matter:
+        db.execute("INSERT INTO refused VALUES (?, ?, ?)", (home, tags.matter, number))
+    return number
 
 
-def _empty() -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:")
-    db.executescript(SCHEMA)
-    return db
+def in_force(number: int, undone: Mapping[int, int]) -> bool:
+    """Whether an entry stands; ``undone`` maps entries to those that took them back.
 
-
-def _format(db: sqlite3.Connection) -> int:
-    return cast("int", db.execute("PRAGMA user_version").fetchone()[0])
+    An undo that was itself undone puts what it took back in force again.
+    """
+    stands = True
+    while number in undone:
+        number, stands = undone[number], not stands
+    return stands
 
 
 def _actor() -> dict[str, str]:
@@ -360,53 +331,6 @@ def _entry(row: Sequence[Any], steps: tuple[Step, ...] = ()) -> Entry:
         entries=tuple(EntryChange(*pair) for pair in fields["entries"]),
         locks=tuple(fields["locks"]),
         steps=steps,
+        # A file of the first format has none of these.
+        tags=Tags(fields.get("bulk"), fields.get("origin"), fields.get("matter", "")),
     )
-
-
-def _step_out(step: Step, db: sqlite3.Connection) -> dict[str, Any]:
-    if isinstance(step.change, Move):
-        return {"path": step.change.path, "to": step.change.to}
-    return {
-        "path": step.change.path,
-        "before": _node_out(step.change.before, db),
-        "after": _node_out(step.change.after, db),
-        "cache": step.change.cache,
-        "edits": [
-            [e.path, e.key, e.action, e.field, e.old, e.new, _plain(e.default), e.sealed]
-            for e in step.edits
-        ],
-        "taken_back": step.taken_back,
-    }
-
-
-def _step_in(body: Mapping[str, Any], db: sqlite3.Connection) -> Step:
-    if "to" in body:
-        return Step(Move(body["path"], body["to"]))
-    change = Change(
-        body["path"], _node_in(body["before"], db), _node_in(body["after"], db), body["cache"]
-    )
-    edits = tuple(
-        RowEdit(path, key, RowAction(action), field, old, new, default, sealed)
-        for path, key, action, field, old, new, default, sealed in body["edits"]
-    )
-    return Step(change, edits, body["taken_back"])
-
-
-def _plain(default: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if default is None else dict(default)
-
-
-def _node_out(node: Node | None, db: sqlite3.Connection) -> list[Any] | None:
-    if node is None:
-        return None
-    digest = sha256(node.data)
-    db.execute("INSERT OR IGNORE INTO blobs VALUES (?, ?)", (digest, node.data))
-    return [node.kind, node.mode, digest]
-
-
-def _node_in(body: Sequence[Any] | None, db: sqlite3.Connection) -> Node | None:
-    if body is None:
-        return None
-    kind, mode, digest = body
-    data = db.execute("SELECT data FROM blobs WHERE sha256 = ?", (digest,)).fetchone()[0]
-    return Node(NodeKind(kind), data, mode)

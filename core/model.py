@@ -182,7 +182,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a commit did. ``changed``: paths written; ``journal``: the entry that can undo it."""
+    """What a commit did. ``changed``: paths written; ``journal``: the entry that can undo it.
+
+    ``next``: when the agent sees it and what to do next. ``bulk``: the bulk step it is a part of.
+    """
 
     subject: str
     ok: bool
@@ -191,3 +194,5 @@ class Receipt:
     changed: tuple[str, ...] = ()
     entries: tuple[EntryChange, ...] = ()
     journal: int | None = None
+    next: str = ""
+    bulk: int | None = None

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.database import FORMAT
 from core.errors import NotFoundError, StateError
-from core.journal import FORMAT, Intent, Journal, State, Step
+from core.journal import Intent, Journal, State, Step
 from core.model import Change, EntryChange, Move, Node, NodeKind, RowAction, RowEdit
 from tests.core.grounds import NOW, apart, file, folder, link
 
