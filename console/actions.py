@@ -6,7 +6,7 @@ right now is the business of that screen's ``why_not(name)``: the footer greys i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -34,11 +34,19 @@ class Action:
         return f"{self.where}.{self.name.replace('(', '.').replace(')', '').replace(chr(39), '')}"
 
 
+def unknown_ids(ids: Iterable[str]) -> list[str]:
+    """Those of ``ids`` that name nothing a key could be given to."""
+    known = {action.id for action in ACTIONS}
+    return [name for name in ids if name not in known and not name.startswith(WIDGETS)]
+
+
 def shown_key(key: str) -> str:
     """A key as people write it."""
     return _KEY_NAMES.get(key.strip(), key.strip())
 
 
+#: Ids of keys that belong to a list or a text start so.
+WIDGETS = ("rows.", "lines.")
 _KEY_NAMES = {
     "question_mark": "?",
     "escape": "esc",
@@ -106,3 +114,17 @@ ACTIONS = (*_EVERYWHERE, *_REVIEW, *_JOURNAL, *_MEMORY)
 def actions_of(where: str) -> Iterator[Action]:
     """The actions of one screen, or of the app."""
     return (action for action in ACTIONS if action.where == where)
+
+
+def readme_table() -> str:
+    """The keys as the README shows them: key, what it does, and the name a setting knows."""
+    lines = ["| key | what it does | name |", "| --- | --- | --- |"]
+    for where in ("app", *MODES):
+        for action in actions_of(where):
+            shown = " ".join(f"`{shown_key(key)}`" for key in action.keys.split(","))
+            lines.append(f"| {shown} | {action.help.removesuffix('.')} | `{action.id}` |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(readme_table())

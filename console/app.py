@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -93,13 +93,13 @@ class SignoffApp(Jobs, App[None]):
         *,
         state: Path,
         clock: Callable[[], datetime],
-        keys: dict[str, str] | None = None,
+        keys: Mapping[str, str] | None = None,
         live: bool = True,
     ) -> None:
         super().__init__()
         self._start = start
         self._state = state
-        self._keys = keys or {}
+        self.keys: Mapping[str, str] = keys or {}
         self._live = live
         self.now = clock
         self.ui = uistate.load(state)
@@ -110,6 +110,7 @@ class SignoffApp(Jobs, App[None]):
         self._writing = False
         self._areas: set[str] = set()
         self._areas_lock = threading.Lock()
+        self._saving = threading.Lock()
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
         self._problems = 0
@@ -129,8 +130,8 @@ class SignoffApp(Jobs, App[None]):
         self.theme = themes.CONTRAST.name if self.no_color else wanted
 
     def on_mount(self) -> None:
-        if self._keys:
-            self.set_keymap(self._keys)
+        if self.keys:
+            self.set_keymap(dict(self.keys))
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGHUP, signal.SIGTERM):
@@ -271,11 +272,12 @@ class SignoffApp(Jobs, App[None]):
             from core.model import Receipt
 
             self._writing = False
+            code, message = "unforeseen", "something went wrong inside signoff"
             if isinstance(problem, SignoffError):
-                message = f"{problem.message}. {problem.hint}"
-                write.done(write.key, Receipt(write.key, False, problem.code, message))
+                code, message = problem.code, f"{problem.message}. {problem.hint}"
             else:
                 self.show_problem(problem)
+            write.done(write.key, Receipt(write.key, False, code, message))
             self._next_write()
 
         self.start_job("write", write.task, done, failed)
@@ -294,7 +296,7 @@ class SignoffApp(Jobs, App[None]):
         room = self.screen
         if isinstance(room, Room):
             title = f"Keys in {MODES[room.MODE]}"
-            self.push_screen(Sheet(title, partial(help_lines, room.MODE), wide=SHEET))
+            self.push_screen(Sheet(title, partial(help_lines, room.MODE, self.keys), wide=SHEET))
 
     def action_undo(self) -> None:
         opened = self.opened
@@ -335,10 +337,11 @@ class SignoffApp(Jobs, App[None]):
         self._remember()
 
     def _remember(self) -> None:
-        state, ui = self._state, self.ui
-        self.run_worker(
-            lambda: uistate.save(state, ui), group="ui", thread=True, exit_on_error=False
-        )
+        def save() -> None:
+            with self._saving:
+                uistate.save(self._state, self.ui)
+
+        self.run_worker(save, group="ui", thread=True, exit_on_error=False)
 
     async def run_action(self, action, default_namespace=None, namespaces=None):  # type: ignore[no-untyped-def]
         """Run an action; one that cannot run says why."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 
 from textual.binding import Binding
@@ -22,17 +22,20 @@ WIDE = 108
 SHEET = 114
 
 
-def help_lines(mode: str, width: int) -> list[Line]:
-    """Every key that works in ``mode``, grouped; in two columns where ``width`` cells hold them."""
+def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
+    """Every key that works in ``mode``, grouped; in two columns where ``width`` cells hold them.
+
+    ``keys`` maps ids to the keys a person chose instead.
+    """
     own = [
-        *_group(MODES[mode], _named(mode)),
+        *_group(MODES[mode], _named(mode, keys)),
         Content(""),
-        *_group("Everywhere", _named("app")),
+        *_group("Everywhere", _named("app", keys)),
     ]
     widgets = [
-        *_group("In a list", _keys(RowList.BINDINGS, () if mode == "review" else MARKING)),
+        *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode == "review" else MARKING)),
         Content(""),
-        *_group("In a text", _keys(LineView.BINDINGS, ())),
+        *_group("In a text", _keys(LineView.BINDINGS, keys, ())),
     ]
     if width < WIDE:
         return [Line(line) for line in (*own, Content(""), *widgets)]
@@ -47,11 +50,14 @@ def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
         yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
-def _named(where: str) -> Iterator[tuple[str, str]]:
-    return ((action.keys, action.help.removesuffix(".")) for action in actions_of(where))
+def _named(where: str, keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for action in actions_of(where):
+        yield keys.get(action.id, action.keys), action.help.removesuffix(".")
 
 
-def _keys(bindings: Iterable[object], without: Collection[str]) -> Iterator[tuple[str, str]]:
+def _keys(
+    bindings: Iterable[object], keys: Mapping[str, str], without: Collection[str]
+) -> Iterator[tuple[str, str]]:
     for binding in bindings:
         if isinstance(binding, Binding) and binding.action not in without:
-            yield binding.key, binding.tooltip or binding.description
+            yield keys.get(binding.id or "", binding.key), binding.tooltip or binding.description

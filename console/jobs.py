@@ -44,6 +44,13 @@ class Jobs(MessagePump):
         super().__init__(*args, **kwargs)
         self._generations: Counter[str] = Counter()
 
+    async def _dispatch_message(self, message: Message) -> None:
+        """Hand an error of a handler to the app and go on; Textual would end this pump with it."""
+        try:
+            await super()._dispatch_message(message)
+        except Exception as problem:
+            self.app._handle_exception(problem)
+
     def start_job(
         self,
         group: str,

@@ -6,15 +6,20 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.actions import unknown_ids
 from console.app import SignoffApp
+from core.errors import UsageError
 
 if TYPE_CHECKING:
     from console.cli.session import Session
 
 
 def launch(session: Session, *, mouse: bool = True) -> int:
-    """Run the console; the exit code. A home that cannot be opened is raised."""
+    """Run the console; the exit code. Raises what opening the home or the settings raises."""
     settings = session.settings()
+    for name in unknown_ids(settings.keys):
+        hint = "The README lists every action beside its key"
+        raise UsageError(f"[keys] of the settings names an unknown action {name!r}", hint)
     state = session.state()
     _log_to(state)
     app = SignoffApp(session.open, state=state, clock=session.now, keys=dict(settings.keys))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console.actions import Action, actions_of
+from console.actions import Action, actions_of, shown_key
+from console.screens.host import Host
 
 
 class ActionProvider(Provider):
@@ -19,15 +21,16 @@ class ActionProvider(Provider):
 
     async def discover(self) -> Hits:
         for action in self._offers():
-            yield DiscoveryHit(_title(action), self._run(action), help=action.help)
+            yield DiscoveryHit(self._title(action), self._run(action), help=action.help)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for action in self._offers():
-            score = max(matcher.match(_title(action)), matcher.match(action.help) / 2)
+            title = self._title(action)
+            score = max(matcher.match(title), matcher.match(action.help) / 2)
             if score > 0:
-                title = matcher.highlight(_title(action))
-                yield Hit(score, title, self._run(action), help=action.help)
+                shown = matcher.highlight(title)
+                yield Hit(score, shown, self._run(action), help=action.help)
 
     def _run(self, action: Action):  # type: ignore[no-untyped-def]
         app, screen = self.app, self.screen
@@ -38,6 +41,7 @@ class ActionProvider(Provider):
 
         return run
 
-
-def _title(action: Action) -> str:
-    return f"{action.label[0].upper()}{action.label[1:]} ({action.shown_key})"
+    def _title(self, action: Action) -> str:
+        keys = cast("Host", self.app).keys.get(action.id, action.keys)
+        name = f"{action.label[0].upper()}{action.label[1:]}"
+        return f"{name} ({shown_key(keys.partition(',')[0])})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """The app as its screens see it. ``opened`` is ``None`` until the home is found."""
+    """The app as its screens see it.
+
+    ``opened`` is ``None`` until the home is found; ``keys`` are those a person chose, by id.
+    """
 
     opened: Opened | None
     ui: UiState
+    keys: Mapping[str, str]
     now: Callable[[], datetime]
 
     @property

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 #: Entries read at a time: more than anyone pages through.
 LIMIT = 2000
+_NOT_UNDONE = {
+    "open": "Entry {} did not end: the next decision settles it",
+    "torn": "Entry {} is torn: `signoff doctor` says what to look at",
+    "failed": "Entry {} changed nothing",
+    "dropped": "Entry {} changed nothing",
+}
 
 
 class JournalScreen(Browser):
@@ -93,7 +99,7 @@ class JournalScreen(Browser):
             return None
         if item.undone_by is not None:
             return f"Entry {item.number} is undone already"
-        return None if item.state == "done" else f"Entry {item.number} changed nothing"
+        return _NOT_UNDONE[item.state].format(item.number) if item.state in _NOT_UNDONE else None
 
     def action_fold(self) -> None:
         self._folded = not self._folded

@@ -30,22 +30,18 @@ class Sheet(ModalScreen[None]):
         self, title: str, draw: Callable[[int], Sequence[Line]], *, wide: int = NARROW
     ) -> None:
         super().__init__()
-        self._title = Content(title)
         self._draw = draw
         self._wide = wide
+        self._box = Vertical(LineView(id="sheet"), classes="dialog")
+        self._box.border_title = Content(title)
+        self._box.border_subtitle = Content("esc closes")
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
-            box.border_title = self._title
-            box.border_subtitle = Content("esc closes")
-            yield LineView(id="sheet")
-
-    def on_mount(self) -> None:
-        self.query_one(LineView).focus()
+        yield self._box
 
     def on_resize(self, event: Resize) -> None:
         wide = self._wide if event.size.width >= self._wide else NARROW
-        self.query_one(Vertical).styles.width = wide
+        self._box.styles.width = wide
 
     def on_line_view_width_changed(self, message: LineView.WidthChanged) -> None:
         message.stop()

@@ -1,0 +1,148 @@
+"""The journal screen: what was decided, what it changed, taking back one entry of many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.journal import Journal, State
+from tests.console.pilots import Console, open_console, sample, tree
+
+USER = "b71d90e4"
+SKILL = "1a6fd3b8"
+PATCH = "c31e9f60"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(
+        "core.journal._actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
+    )
+    return sample(tmp_path)
+
+
+async def decide(console: Console, *names: str) -> None:
+    for name in names:
+        await console.at(name)
+        await console.press("a")
+
+
+def rows(console: Console) -> list[tuple[int, str, str]]:
+    return [(item.number, item.verb, item.state) for item in console.journal.rows.items]
+
+
+async def test_an_empty_journal_says_what_it_is_for(home: Path) -> None:
+    for size in ((80, 24), (120, 36)):
+        async with open_console(home, size=size) as console:
+            await console.press("3")
+            assert "Nothing was decided here yet." in console.picture
+            await console.press("U")
+            assert console.flash == "Nothing was decided here yet"
+
+
+async def test_the_newest_decision_is_on_top_with_what_it_changed(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, SKILL, USER)
+        await console.press("3")
+        assert rows(console) == [(2, "approve", "done"), (1, "approve", "done")]
+        assert f"2  approve {USER}" in console.text
+        assert "2026-11-29 12:00:00  ~/.hermes  default" in console.text
+        assert "by sam, pts/1, from 42 zsh" in console.text
+        assert "Entry added\n1 + Reads diffs side by side" in console.text
+        assert "pending/memory" not in console.text
+        await console.press("j")
+        assert "New skills/" in console.text
+        assert "flaky-browser-tests/SKILL.md" in console.text
+
+
+async def test_taking_back_an_entry_that_is_not_the_newest(home: Path) -> None:
+    before = tree(home)
+    async with open_console(home) as console:
+        await decide(console, SKILL, USER)
+        await console.press("3", "j", "U")
+        assert console.flash == f"Entry 1 (approve {SKILL}) is taken back"
+        assert rows(console) == [
+            (3, "undo", "done"),
+            (2, "approve", "done"),
+            (1, "approve", "undone"),
+        ]
+        assert (home / f"pending/skills/{SKILL}.json").exists()
+        await console.press("G", "U")
+        assert console.flash == "Entry 1 is undone already"
+        await console.press("u")
+        assert tree(home) == before
+
+
+async def test_taking_back_an_undo_decides_again(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, USER)
+        after = tree(home)
+        await console.press("u", "3", "U")
+        assert console.flash == f"Entry 2 (undo {USER}) is taken back"
+        assert tree(home) == after
+
+
+async def test_an_undo_that_would_lose_later_work_is_refused(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, USER)
+        user = home / "memories/USER.md"
+        user.write_text(user.read_text().replace("file names", "names"))
+        before = tree(home)
+        await console.press("3", "U")
+        assert tree(home) == before
+        assert "USER.md" in console.flash
+        assert rows(console)[-1] == (1, "approve", "done")
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (State.OPEN, "Entry 1 did not end: the next decision settles it"),
+        (State.TORN, "Entry 1 is torn: `signoff doctor` says what to look at"),
+    ],
+)
+async def test_what_did_not_end_stands_first_and_is_said_in_review(
+    home: Path, state: State, reason: str
+) -> None:
+    async with open_console(home) as console:
+        await decide(console, SKILL, USER)
+        Journal(console.state).close(1, state, "torn", "interrupted")
+        await console.press("f5")
+        assert f"! Journal entry 1 ({state}) did not end" in console.picture
+        await console.press("3")
+        assert rows(console)[0] == (1, "approve", str(state))
+        await console.press("g", "U")
+        assert console.flash == reason
+
+
+async def test_a_note_and_who_decided_are_shown(home: Path) -> None:
+    async with open_console(home) as console:
+        await console.at(USER)
+        await console.press("R", *"wrong", "enter", "3")
+        assert "Note: wrong" in console.text
+        assert "“wrong”" in console.picture
+
+
+async def test_enter_z_s_and_escape(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, PATCH)
+        await console.press("3", "enter")
+        assert console.journal.detail.has_focus
+        assert "⋯ 11 unchanged lines" in console.text
+        await console.press("z")
+        assert "unchanged" not in console.text
+        await console.press("z", "s")
+        assert " │ " in console.text
+        await console.press("escape")
+        assert console.journal.rows.has_focus
+
+
+async def test_one_pane_at_a_time_when_narrow(home: Path) -> None:
+    async with open_console(home, size=(80, 24)) as console:
+        await decide(console, USER)
+        await console.press("3")
+        assert "Entry added" not in console.picture
+        await console.press("o")
+        assert "Entry added" in console.picture
