@@ -14,6 +14,7 @@ GUARDS = {
     "structure": "refuse",
     "pinned_name": "refuse",
     "target": "refuse",
+    "provider": "refuse",
     "unstorable": "refuse",
     "fragment": "ask",
     "approximate": "ask",

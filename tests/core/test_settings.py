@@ -36,12 +36,12 @@ def test_every_guard_has_a_switch(path: Path, guard: str) -> None:
 
 
 def test_the_guards_of_the_design_with_their_kinds() -> None:
-    """design.md, section 1: refuse, ask, change and say so."""
+    """design.md, section 1: refuse, ask, change and say so; and records of a provider."""
     kinds: dict[str, set[str]] = {}
     for guard, kind in GUARDS.items():
         kinds.setdefault(kind, set()).add(guard)
     assert kinds == {
-        "refuse": {"retarget", "structure", "pinned_name", "target", "unstorable"},
+        "refuse": {"retarget", "structure", "pinned_name", "target", "provider", "unstorable"},
         "ask": {"fragment", "approximate", "delimiter"},
         "change": {"archive", "provenance", "modes", "line_endings"},
     }

@@ -154,9 +154,22 @@ def test_a_missing_target_is_memory() -> None:
     assert judge("alpha", {"action": "add", "content": "x"}).category == "ok"
 
 
-def test_a_providers_record_asks_under_0_19() -> None:
-    """Spec 6 item 19: the agent would write it into MEMORY.md."""
-    outcome = judge("a", add("b", memory_provider_mode="authoritative"))
+@pytest.mark.parametrize("rules", [OLD, NEW])
+@pytest.mark.parametrize("payload", [add("b"), swap("a", "b"), remove("a")])
+def test_a_providers_record_never_reaches_the_files(payload: Payload, rules: Rules) -> None:
+    """Spec 6 item 19: 0.19.0 would write it into MEMORY.md, newer agents refuse it."""
+    theirs = {**payload, "memory_provider_mode": "authoritative"}
+    outcome = judge("a", theirs, rules)
+    if rules is OLD:
+        refused_by(outcome, "provider")
+    else:
+        assert (outcome.category, outcome.changes) == ("target_disabled", ())
+
+
+def test_without_the_guard_a_providers_record_is_marked() -> None:
+    theirs = add("b", memory_provider_mode="authoritative")
+    outcome = judge("a", theirs, off="provider")
+    assert outcome.category == "ok"
     assert [f.severity for f in found(outcome, "provider_record")] == [Severity.WARNING]
 
 

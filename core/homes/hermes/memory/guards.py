@@ -1,9 +1,9 @@
 """signoff's own opinions on a memory record, laid over what the agent would do with it.
 
-A guard refuses (``target``, ``retarget``, ``unstorable``), asks (``delimiter``, ``fragment``) or
-changes what is written (``modes``, ``line_endings``). Each is switched off by its name. A refusal
-of the agent stays one, with a single exception: newer agents refuse a record without a pin, and
-the pin signoff took when a person saw it stands in.
+A guard refuses (``provider``, ``target``, ``retarget``, ``unstorable``), asks (``delimiter``,
+``fragment``) or changes what is written (``modes``, ``line_endings``). Each is switched off by its
+name. A refusal of the agent stays one, with a single exception: newer agents refuse a record
+without a pin, and the pin signoff took when a person saw it stands in.
 """
 
 from __future__ import annotations
@@ -109,12 +109,13 @@ def guard(
         if reason and guard_name not in off:
             return _refused(outcome, guard_name, reason)
     path = path_of(replayed.store)
+        ("provider", _of_a_provider(payload)),
     new = _new_texts(replayed.file, replayed.after)
     if "delimiter" not in off:
         findings += _delimiters(new, path)
     if "fragment" not in off:
         findings += _fragments(replayed, path)
-    if rules is Rules.V0_19 and payload.get("memory_provider_mode") == "authoritative":
+    if _of_a_provider(payload):
         findings.append(_foreign(path))
     findings += _hidden(replayed.after, new, path)
     landed = _kept(view, replayed, outcome, config, rules, off)
@@ -144,6 +145,13 @@ def _wrong_target(payload: Mapping[str, object]) -> str:
 
 
 def _retargeted(payload: Mapping[str, object], replayed: Replay, pins: Mapping[int, str]) -> str:
+def _of_a_provider(payload: Mapping[str, object]) -> str:
+    """Newer agents refuse such a record themselves; 0.19.0 does not know the field."""
+    if payload.get("memory_provider_mode") != "authoritative":
+        return ""
+    return "The record belongs to an external memory provider, never to MEMORY.md or USER.md."
+
+
     reviewed = {op.index: op.pin for op in operations_of(payload, Rules.NEWEST) if op.pin}
     for step in replayed.steps:
         if step.before is None:
