@@ -174,6 +174,12 @@ class Journal(Database):
             ).fetchall()
         return {json.loads(record): datetime.fromisoformat(until) for record, until in rows}
 
+    def any_refused(self, home: str) -> bool:
+        """Whether a text was ever refused on ``home``."""
+        with self._reading() as db:
+            row = db.execute("SELECT 1 FROM refused WHERE home = ? LIMIT 1", (json.dumps(home),))
+            return row.fetchone() is not None
+
     def refused(self, home: str, matters: Collection[str]) -> dict[str, Entry]:
         """``matter -> the newest refusal of it that is in force``, of those asked for."""
         with self._reading() as db:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
+from core.desk.decisions import SeenBefore, recall
 from core.desk.opening import Opened
 from core.errors import StateError, UnreadableError
 from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
@@ -22,7 +24,8 @@ from core.view import Fact, Snapshot, Source, View, holds, sha256
 class Label:
     """How one proposal stands. ``question`` is the finding that wants an answer, if any.
 
-    ``claims`` name what it touches; ``facts`` are the reads it depends on.
+    ``claims`` name what it touches; ``facts`` are the reads it depends on. ``seen_before`` is the
+    refusal the same text met earlier, ``snoozed_until`` the time (UTC) it sleeps until.
     """
 
     proposal: Proposal
@@ -33,6 +36,8 @@ class Label:
     findings: tuple[Finding, ...]
     claims: frozenset[str]
     facts: tuple[Fact, ...]
+    seen_before: SeenBefore | None = None
+    snoozed_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class Shown:
     """One proposal with the plan that approving it would commit.
 
     ``name`` is what to call it on the command line; ``seal`` names this very plan, judged this
-    way; ``trouble`` says why nothing could be pinned, ``""`` if it could.
+    way; ``trouble`` says why nothing could be pinned, ``""`` if it could. ``seen_before`` is the
+    refusal the same text met earlier.
     """
 
     proposal: Proposal
@@ -50,6 +56,7 @@ class Shown:
     name: str
     seal: str
     trouble: str = ""
+    seen_before: SeenBefore | None = None
 
 
 class Board:
@@ -70,11 +77,15 @@ class Board:
         snapshot = Snapshot(self._opened.source)
         judging = self._opened.judging()
         known, self._labels = self._labels, {}
+        remembered = recall(self._opened, self.queue.proposals)
         for proposal in self.queue.proposals:
             label = known.get(proposal.file)
             if label is None or not _still(label, proposal, snapshot):
                 label = label_one(snapshot, proposal, judging)
             self._labels[proposal.file] = label
+            before, until = remembered.before(proposal), remembered.until(proposal)
+            if before or until:
+                label = replace(label, seen_before=before, snoozed_until=until)
             yield label
 
 
@@ -144,6 +155,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
         names(queue)[proposal.file],
         seal_of(view, plan, proposal, judging),
         trouble,
+        recall(opened, (proposal,)).before(proposal),
     )
 
 
@@ -169,14 +181,20 @@ def pin(
     opened: Opened, proposals: Sequence[Proposal], pins: Mapping[str, Mapping[int, str]]
 ) -> None:
     """Remember what destructive memory operations hit at first sight."""
+    home, now = str(opened.found.home), opened.clock()
+    for record, found in first_sight(opened, proposals, pins).items():
+        opened.journal.pin(home, record, found, now)
+
+
+def first_sight(
+    opened: Opened, proposals: Sequence[Proposal], pins: Mapping[str, Mapping[int, str]]
+) -> dict[str, dict[int, str]]:
+    """What :func:`pin` would remember of proposals that are not in ``pins`` yet."""
     judging = opened.judging()
     view = View(Snapshot(opened.source))
-    for proposal in proposals:
-        if pin_key(proposal) in pins:
-            continue
-        if found := targets(view, proposal, judging):
-            home = str(opened.found.home)
-            opened.journal.pin(home, pin_key(proposal), found, judging.now)
+    fresh = [proposal for proposal in proposals if pin_key(proposal) not in pins]
+    found = {pin_key(proposal): targets(view, proposal, judging) for proposal in fresh}
+    return {record: entries for record, entries in found.items() if entries}
 
 
 def readable(item: Proposal | Unreadable) -> Proposal:
