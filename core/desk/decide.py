@@ -9,7 +9,7 @@ from core.commit import commit
 from core.desk.opening import Opened
 from core.desk.review import names, pin, seal_of
 from core.errors import NotFoundError, SignoffError, UsageError
-from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
+from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of, read_queue
 from core.homes.hermes.proposals import Judging, plan_approval, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import Step
@@ -96,7 +96,8 @@ def check_terminal(opened: Opened, interactive: bool) -> None:
 
 
 def _items(opened: Opened, request: Request, *, readable_only: bool = True) -> list[Item]:
-    queue = read_queue(opened.source)
+    tokens = request.tokens
+    queue = read_queue(opened.source, ids=None if tokens is None else ids_of(tokens))
     named = names(queue)
     if request.tokens is None:
         if request.seal is not None:

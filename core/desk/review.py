@@ -10,7 +10,7 @@ from datetime import datetime
 from core.desk.decisions import SeenBefore, recall
 from core.desk.opening import Opened
 from core.errors import StateError, UnreadableError
-from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
+from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of, read_queue
 from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
 from core.homes.hermes.status import Status, asks, status_of
 from core.journal import Step
@@ -69,17 +69,22 @@ class Board:
 
     def read(self) -> Queue:
         """Read the queue again: cheap, no proposal is judged."""
-        self.queue = read_queue(self._opened.source)
+        known = {proposal.file: proposal for proposal in self.queue.proposals}
+        self.queue = read_queue(self._opened.source, known=known)
         return self.queue
 
     def labels(self) -> Iterator[Label]:
-        """The label of every proposal of the queue as last read, oldest first, one by one."""
+        """The label of every proposal of the queue as last read, oldest first, one by one.
+
+        What was judged is kept when the caller stops half way.
+        """
         snapshot = Snapshot(self._opened.source)
         judging = self._opened.judging()
-        known, self._labels = self._labels, {}
-        remembered = recall(self._opened, self.queue.proposals)
-        for proposal in self.queue.proposals:
-            label = known.get(proposal.file)
+        proposals, known = self.queue.proposals, self._labels
+        self._labels = {p.file: known[p.file] for p in proposals if p.file in known}
+        remembered = recall(self._opened, proposals)
+        for proposal in proposals:
+            label = self._labels.get(proposal.file)
             if label is None or not _still(label, proposal, snapshot):
                 label = label_one(snapshot, proposal, judging)
             self._labels[proposal.file] = label
@@ -118,6 +123,19 @@ def rivals(labels: Sequence[Label]) -> dict[str, tuple[Proposal, ...]]:
     return found
 
 
+def rival_counts(labels: Sequence[Label]) -> dict[str, int]:
+    """``file -> how many rivals it has``: :func:`rivals` without naming them, for long queues."""
+    holders: dict[str, set[int]] = {}
+    for place, label in enumerate(labels):
+        for claim in label.claims:
+            holders.setdefault(claim, set()).add(place)
+    counts = {}
+    for label in labels:
+        first, *more = [holders[claim] for claim in label.claims] or [{0}]
+        counts[label.proposal.file] = len(first.union(*more) if more else first) - 1
+    return counts
+
+
 def names(queue: Queue) -> dict[str, str]:
     """``file -> what to call it``: its id, with the subsystem where both have that id."""
     entries: tuple[Proposal | Unreadable, ...] = (*queue.proposals, *queue.unreadable)
@@ -134,7 +152,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
     Raises :class:`NotFoundError`, :class:`UsageError`, and for a record that cannot be read
     :class:`UnreadableError`.
     """
-    queue = read_queue(opened.source)
+    queue = read_queue(opened.source, ids=ids_of([token]))
     proposal = readable(find(queue, token))
     judging = opened.judging(as_agent=as_agent)
     trouble = ""

@@ -162,6 +162,23 @@ def test_a_changed_file_is_judged_again_by_its_readers_only(
     assert len(board.queue.proposals) == 199
 
 
+def test_a_pass_that_stops_half_way_loses_nothing(
+    board: review.Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A queue that changes while it is judged is judged again from its start."""
+    count = Counter(monkeypatch)
+    assert len(count.judged(board)) == 200
+    next(board.labels())
+    assert count.judged(board) == set()
+
+
+def test_rivals_are_counted_as_they_are_named(board: review.Board) -> None:
+    labels = list(board.labels())
+    named = {file: len(others) for file, others in review.rivals(labels).items()}
+    assert review.rival_counts(labels) == named
+    assert len(set(named.values())) > 3
+
+
 def test_what_nobody_read_is_judged_by_nobody(
     board: review.Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

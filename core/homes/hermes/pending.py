@@ -7,7 +7,7 @@ when it deletes, which we never do). Every entry of a pending folder whose name 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +72,16 @@ class Queue:
     broken: tuple[tuple[str, str], ...] = ()
 
 
-def read_queue(reads: View | Source, subsystem: str | None = None) -> Queue:
-    """Everything that waits, of one subsystem or both.
+def read_queue(
+    reads: View | Source,
+    subsystem: str | None = None,
+    *,
+    ids: frozenset[str] | None = None,
+    known: Mapping[str, Proposal] | None = None,
+) -> Queue:
+    """Everything that waits, of one subsystem or both; with ``ids`` only what is called so.
 
+    ``known`` (``file -> proposal``) saves the parsing of records whose bytes are still the same.
     Nothing is recorded: a queue is a listing, and what a plan is based on is read again by its
     planner. Links are not followed, pipes and devices never opened, files past the reading limit
     (``core.view.MAX_BYTES``) are unreadable; a file that vanishes meanwhile is left out.
@@ -92,8 +99,9 @@ def read_queue(reads: View | Source, subsystem: str | None = None) -> Queue:
             broken.append((folder, _reason(problem)))
             continue
         for name in names:
-            if name.endswith(SUFFIX):
-                entry = _read(source, folder_of, join(folder, name))
+            if name.endswith(SUFFIX) and (ids is None or name.removesuffix(SUFFIX) in ids):
+                file = join(folder, name)
+                entry = _read(source, folder_of, file, known.get(file) if known else None)
                 if entry is not None:
                     entries.append(entry)
     proposals = [entry for entry in entries if isinstance(entry, Proposal)]
@@ -109,9 +117,8 @@ def find(queue: Queue, token: str) -> Proposal | Unreadable:
     The token is compared with what was listed and never becomes a path. Raises
     :class:`NotFoundError` for an unknown id, :class:`UsageError` for one both subsystems have.
     """
-    head, slash, tail = token.partition("/")
-    qualified = bool(slash) and head in SUBSYSTEMS
-    wanted = tail if qualified else token
+    head, wanted = _split(token)
+    qualified = bool(head)
     entries: tuple[Proposal | Unreadable, ...] = (*queue.proposals, *queue.unreadable)
     found = [
         entry
@@ -127,7 +134,20 @@ def find(queue: Queue, token: str) -> Proposal | Unreadable:
     return found[0]
 
 
-def _read(source: Source, subsystem: str, file: str) -> Proposal | Unreadable | None:
+def ids_of(tokens: Iterable[str]) -> frozenset[str]:
+    """The ids that ``tokens`` may name: what :func:`find` needs of a queue to find them."""
+    return frozenset(_split(token)[1] for token in tokens)
+
+
+def _split(token: str) -> tuple[str, str]:
+    """The subsystem a token names, ``""`` for none, and the id."""
+    head, slash, tail = token.partition("/")
+    return (head, tail) if slash and head in SUBSYSTEMS else ("", token)
+
+
+def _read(
+    source: Source, subsystem: str, file: str, known: Proposal | None
+) -> Proposal | Unreadable | None:
     stem = file.rpartition("/")[2].removesuffix(SUFFIX)
     try:
         node = source.node(file, data=True)
@@ -139,11 +159,14 @@ def _read(source: Source, subsystem: str, file: str) -> Proposal | Unreadable | 
         return None
     if node.kind is not NodeKind.FILE:
         return Unreadable(stem, file, subsystem, _NOT_A_FILE[node.kind])
+    digest = sha256(node.data)
+    if known is not None and (known.sha256, known.mode) == (digest, node.mode):
+        return known
     try:
         raw = parse_record(node.data)
     except NotARecordError as problem:
         return Unreadable(stem, file, subsystem, str(problem))
-    return _proposal(raw, stem, file, subsystem, sha256(node.data), node.mode)
+    return _proposal(raw, stem, file, subsystem, digest, node.mode)
 
 
 _NOT_A_FILE = {

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import NotFoundError, UsageError
-from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
+from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of, read_queue
 from core.homes.hermes.record_text import HugeNumber, parse_record, rewrite
 from core.model import Node, NodeKind
 from core.view import Disk, Tree, View
@@ -383,6 +383,41 @@ def test_many_records_are_read_in_bounded_time(tmp_path: Path) -> None:
     queue = read_queue(Disk(tmp_path))
     assert len(queue.proposals) == 5000
     assert time.monotonic() - started < 10
+
+
+def test_only_what_is_named_is_read_and_found_the_same() -> None:
+    files: dict[str, bytes] = {
+        "memory/a.json": _record({"action": "add"}),
+        "skills/a.json": _record({"action": "patch"}),
+        "memory/b.json": b"no record",
+        "memory/c.json": _record({"action": "add"}),
+    }
+    tree = Tree({f"pending/{path}": data for path, data in files.items()})
+    whole = read_queue(tree)
+    for token in ("a", "memory/a", "skills/a", "b", "memory/b", "c", "skills/c", "x", "c.json"):
+        part = read_queue(tree, ids=ids_of([token]))
+        assert {p.id for p in (*part.proposals, *part.unreadable)} <= {token.rpartition("/")[2]}
+        answers = []
+        for queue in (whole, part):
+            try:
+                answers.append(repr(find(queue, token)))
+            except (NotFoundError, UsageError) as problem:
+                answers.append(repr(problem))
+        assert answers[0] == answers[1], token
+    assert len(read_queue(tree, ids=ids_of(["a", "skills/c", "b"])).proposals) == 3
+
+
+def test_known_records_are_taken_only_while_their_bytes_and_mode_stay() -> None:
+    data = _record({"action": "add"})
+    first = _one(data)
+    known = {first.file: first}
+    for node, same in (
+        (Node(NodeKind.FILE, data, 0o644), True),
+        (Node(NodeKind.FILE, data, 0o600), False),
+        (Node(NodeKind.FILE, data + b" ", 0o644), False),
+    ):
+        (again,) = read_queue(Tree({first.file: node}), known=known).proposals
+        assert (again is first) == same
 
 
 def test_kinds_without_bytes() -> None:
