@@ -13,6 +13,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.widgets._footer import FooterKey
 
 from console.app import SignoffApp
 from console.sample import write_sample
@@ -69,9 +70,18 @@ async def settle(app: SignoffApp, pilot: Pilot[None]) -> None:
             running = sorted({w.group for w in app.workers if w.is_running})
             raise AssertionError(f"the console is still busy with {running}")
         await pilot.pause()
-        busy = isinstance(app.screen, Opening) or _resting(app)
+        busy = isinstance(app.screen, Opening) or _resting(app) or _footer_is_behind(app)
         busy = busy or any(w.group in GROUPS and not w.is_finished for w in app.workers)
         quiet = 0 if busy else quiet + 1
+
+
+def _footer_is_behind(app: SignoffApp) -> bool:
+    """Whether the footer still greys what can run, or the other way round."""
+    active = app.screen.active_bindings
+    return any(
+        key.key in active and key.has_class("-disabled") == active[key.key].enabled
+        for key in app.screen.query(FooterKey)
+    )
 
 
 def _resting(app: SignoffApp) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -393,6 +394,9 @@ async def test_quitting_leaves_no_thread_behind(home: Path) -> None:
         assert {t.name for t in threading.enumerate()} - {t.name for t in before}
         await pilot.press("q")
     assert app.return_code == 0
+    # What asyncio.run does at its end: a thread that does not stop would hang the terminal here.
+    async with asyncio.timeout(5):
+        await asyncio.get_running_loop().shutdown_default_executor()
     assert _busy(before) == []
 
 
