@@ -173,10 +173,11 @@ def test_a_pass_that_stops_half_way_loses_nothing(
 
 
 def test_rivals_are_counted_as_they_are_named(board: review.Board) -> None:
+    board.read()
     labels = list(board.labels())
     named = {file: len(others) for file, others in review.rivals(labels).items()}
     assert review.rival_counts(labels) == named
-    assert len(set(named.values())) > 3
+    assert {0} < set(named.values())
 
 
 def test_what_nobody_read_is_judged_by_nobody(
