@@ -69,7 +69,7 @@ _EVERYWHERE = (
     Action("app", "undo", "u", "undo", "Take back the newest decision on this home.", footer=True),
     Action("app", "help", "question_mark,f1", "help", "The keys of this screen.", footer=True),
     Action("app", "command_palette", "ctrl+p", "palette", "Every action by name."),
-    Action("app", "reload", "f5", "reload", "Read the home again; rows that are gone leave."),
+    Action("app", "reload", "f5", "reload", "Read the home again; gone rows leave."),
     Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
     # ctrl+q is Textual's own and leaves from everywhere, dialogs included.
     Action("app", "quit", "q", "quit", "Leave; nothing is unsaved. So does ctrl+q.", footer=True),

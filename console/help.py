@@ -15,11 +15,11 @@ from console.widgets.lines import LineView
 from console.widgets.rows import MARKING, RowList
 
 #: Cells of the column of keys, and of the left of two columns.
-KEYS = 13
-LEFT = 62
+KEYS = 9
+LEFT = 58
 #: From this many cells on the keys stand in two columns; the sheet that holds them.
-WIDE = 108
-SHEET = 114
+WIDE = 104
+SHEET = 110
 
 
 def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:

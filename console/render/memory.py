@@ -48,6 +48,7 @@ def memory_row(item: MemoryItem, width: int) -> Sequence[Content]:
     tail = Content.assemble(
         (signs, ink.WARNING), (f"{item.size:,} chars" if item.index else "", ink.LABEL)
     )
+    tail = tail.truncate(max(1, width - 2), ellipsis=True)
     name = item.path.rpartition("/")[2]
     head = ink.line(f"{name} {item.index}" if item.index else name, ink.TITLE)
     room = max(1, width - tail.cell_length - 1)

@@ -74,7 +74,8 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
         yield from file_lines(shown.changes, width, split=split, folded=folded)
     for name, value in shown.proposed:
         yield Line(Content(""))
-        yield Line(ink.line(name, ink.TITLE), anchor=name)
+        for number, piece in enumerate(wrapped(ink.line(name, ink.TITLE), width)):
+            yield Line(piece, anchor=name if number == 0 else None)
         yield from _proposed(value, width, folded)
     for remark in shown.also:
         yield Line(Content(""))
