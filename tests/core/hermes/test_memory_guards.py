@@ -241,7 +241,9 @@ def test_facts_beside_a_fragment_are_named() -> None:
     assert outcome.category == "ok"
     (finding,) = found(outcome, "guard_fragment")
     assert finding.severity is Severity.WARNING
-    assert finding.message.endswith("lost beside it: A, C.")
+    assert finding.message.endswith(
+        "lost beside it: A, C. `signoff edit ID --splice` keeps the rest."
+    )
     assert found(judge("A; B; C", swap("B", "B2"), off="fragment"), "guard_fragment") == []
     in_batch = batch({"action": "replace", "old_text": "B", "content": "B2"})
     assert len(found(judge("A; B; C", in_batch), "guard_fragment")) == 1

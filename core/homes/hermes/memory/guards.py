@@ -48,6 +48,12 @@ _PINNED_BY_US = Finding(
     "The record names no entry, so the agent alone would refuse it; "
     "signoff holds it to the entry it hit when it was first seen.",
 )
+#: What a person can do about a refusal of the agent.
+_MENDS = {
+    "empty": "`signoff edit ID` fills it in.",
+    "batch_missing_field": "`signoff edit ID` fills it in.",
+    "threat_invisible_unicode": "`signoff edit ID --clean` takes it out, if it hides nothing.",
+}
 _LONE_CR = re.compile("\r(?!\n)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EDGE_MARKER = re.compile(r"\A§(\n|\Z)|\n§\Z")
@@ -86,6 +92,8 @@ def guard(
     leaves the category and adds a finding ``guard_<name>``. Only a record that would land is
     guarded. When the file's line ends are kept, nothing may be left to write: then it is ``noop``.
     """
+    if mend := _MENDS.get(outcome.category):
+        return replace(outcome, message=f"{outcome.message} {mend}")
     if outcome.category not in _GUARDED:
         return outcome
     replayed = run(view, payload, config, rules)
@@ -101,6 +109,7 @@ def guard(
     if outcome.category != "ok" or replayed.after is None or replayed.file is None:
         return replace(outcome, findings=(*outcome.findings, *findings))
     checks = (
+        ("provider", _of_a_provider(payload)),
         ("target", _wrong_target(payload)),
         ("retarget", _retargeted(payload, replayed, pins)),
         ("unstorable", _unstorable(replayed.file, replayed.after)),
@@ -109,7 +118,6 @@ def guard(
         if reason and guard_name not in off:
             return _refused(outcome, guard_name, reason)
     path = path_of(replayed.store)
-        ("provider", _of_a_provider(payload)),
     new = _new_texts(replayed.file, replayed.after)
     if "delimiter" not in off:
         findings += _delimiters(new, path)
@@ -137,6 +145,13 @@ def _refused(outcome: Outcome, guard_name: str, reason: str) -> Outcome:
     )
 
 
+def _of_a_provider(payload: Mapping[str, object]) -> str:
+    """Newer agents refuse such a record themselves; 0.19.0 does not know the field."""
+    if payload.get("memory_provider_mode") != "authoritative":
+        return ""
+    return "The record belongs to an external memory provider, never to MEMORY.md or USER.md."
+
+
 def _wrong_target(payload: Mapping[str, object]) -> str:
     target = payload.get("target", "memory")
     if target in STORES:
@@ -145,13 +160,6 @@ def _wrong_target(payload: Mapping[str, object]) -> str:
 
 
 def _retargeted(payload: Mapping[str, object], replayed: Replay, pins: Mapping[int, str]) -> str:
-def _of_a_provider(payload: Mapping[str, object]) -> str:
-    """Newer agents refuse such a record themselves; 0.19.0 does not know the field."""
-    if payload.get("memory_provider_mode") != "authoritative":
-        return ""
-    return "The record belongs to an external memory provider, never to MEMORY.md or USER.md."
-
-
     reviewed = {op.index: op.pin for op in operations_of(payload, Rules.NEWEST) if op.pin}
     for step in replayed.steps:
         if step.before is None:
@@ -219,11 +227,13 @@ def _fragments(replayed: Replay, path: str) -> Iterator[Finding]:
             continue
         lost = losses(step.before, step.old_text, step.after)
         if lost:
+            spliceable = step.before.count(step.old_text) == 1
+            keeps = " `signoff edit ID --splice` keeps the rest." if spliceable else ""
             yield Finding(
                 "guard_fragment",
                 Severity.WARNING,
                 f"The whole entry is replaced, not only {quoted(step.old_text, 40)}; "
-                f"lost beside it: {', '.join(lost)}.",
+                f"lost beside it: {', '.join(lost)}.{keeps}",
                 path,
             )
 
