@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,12 +28,14 @@ from console.palette import ActionProvider
 from console.places import short
 from console.render import ink
 from console.render.header import HomeFacts, header, notice
+from console.screens.host import Reading
 from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
 
 if TYPE_CHECKING:
     from core.desk.glance import Glance
     from core.desk.opening import Opened
+    from core.desk.review import Board
     from core.errors import SignoffError
     from core.model import Receipt
     from core.watch import Watcher
@@ -104,6 +107,8 @@ class SignoffApp(Jobs, App[None]):
         self.now = clock
         self.ui = uistate.load(state)
         self.opened: Opened | None = None
+        self.board: Board | None = None
+        self.reading: Reading | None = None
         self.no_home: SignoffError | None = None
         self._facts: HomeFacts | None = None
         self._writes: deque[_Write] = deque()
@@ -148,12 +153,19 @@ class SignoffApp(Jobs, App[None]):
         if self._exit:
             return
         self.switch_mode(self.first_mode)
-        self.start_job("open", self._start, self._home_opened, self._no_home)
+        self.start_job("open", self._open, self._home_opened, self._no_home)
 
     def on_unmount(self) -> None:
         self._stop.set()
 
-    def _home_opened(self, opened: Opened) -> None:
+    def _open(self) -> tuple[Opened, Board]:
+        from core.desk.review import Board
+
+        opened = self._start()
+        return opened, Board(opened)
+
+    def _home_opened(self, found: tuple[Opened, Board]) -> None:
+        opened, self.board = found
         self.opened = opened
         self._look()
         for room in self._rooms():
@@ -182,21 +194,21 @@ class SignoffApp(Jobs, App[None]):
         return notice(self._facts)
 
     def _look(self) -> None:
-        opened = self.opened
-        if opened is None:
+        opened, board = self.opened, self.board
+        if opened is None or board is None:
             return
 
-        def work() -> tuple[Glance, tuple[str, ...]]:
+        def work() -> tuple[Reading, Glance, tuple[str, ...]]:
             from core.desk.glance import glance
             from core.desk.overview import remarks
-            from core.desk.review import Board
 
-            return glance(opened, Board(opened).read()), remarks(opened)
+            reading = Reading(time.monotonic(), board.read())
+            return reading, glance(opened, reading.queue), remarks(opened)
 
-        self.start_job("glance", work, self._looked, self.show_problem)
+        self.start_job("glance", work, self._looked, self.show_problem, every=True)
 
-    def _looked(self, looked: tuple[Glance, tuple[str, ...]]) -> None:
-        seen, remarks = looked
+    def _looked(self, looked: tuple[Reading, Glance, tuple[str, ...]]) -> None:
+        self.reading, seen, remarks = looked
         gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
         self._facts = HomeFacts(
             home=short(seen.home),
@@ -211,6 +223,7 @@ class SignoffApp(Jobs, App[None]):
         )
         for room in self._rooms():
             room.show_header()
+            room.queue_read()
 
     # -- live ------------------------------------------------------------------------------
 
@@ -230,11 +243,11 @@ class SignoffApp(Jobs, App[None]):
     def on_home_changed(self) -> None:
         with self._areas_lock:
             areas, self._areas = frozenset(self._areas), set()
-        self._look()
         self.tell(areas)
 
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every room that these areas changed; events may be slow or not come at all."""
+        self._look()
         for room in self._rooms():
             room.home_changed(areas)
 

@@ -36,7 +36,7 @@ class QueueItem:
     """One row. ``fate`` overrules the status on screen: ``working``, ``failed`` or ``gone``.
 
     ``note`` is said in place of the summary (why it failed, who decided it). ``rivals`` counts
-    other proposals for the same thing.
+    other proposals for the same thing; ``digest`` tells one content of the record from another.
     """
 
     key: str
@@ -52,6 +52,7 @@ class QueueItem:
     fate: str = ""
     note: str = ""
     rivals: int = 0
+    digest: str = ""
 
     @property
     def word(self) -> str:

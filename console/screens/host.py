@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,16 +13,29 @@ from console.uistate import UiState
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
+    from core.desk.review import Board
+    from core.homes.hermes.pending import Queue
     from core.model import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The queue as it was read; ``begun``: ``time.monotonic()`` before that."""
+
+    begun: float
+    queue: Queue
 
 
 class Host(Protocol):
     """The app as its screens see it.
 
-    ``opened`` is ``None`` until the home is found; ``keys`` are those a person chose, by id.
+    ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
+    read; ``keys`` are those a person chose, by id.
     """
 
     opened: Opened | None
+    board: Board | None
+    reading: Reading | None
     ui: UiState
     keys: Mapping[str, str]
     now: Callable[[], datetime]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.worker import get_current_worker
 
 from console.render import ink
 from console.render.line import Line, wrapped
@@ -24,34 +26,33 @@ from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:
-    from core.desk.review import Board, Label, Shown
-    from core.homes.hermes.pending import Queue
+    from core.desk.review import Label, Shown
     from core.model import Receipt
 
 #: Seconds the cursor rests before its preview is computed.
 REST = 0.08
-#: Seconds between two looks of a running labelling at the screen.
-STEP = 0.4
+#: Seconds between two looks of a running labelling at the screen, and the rows of the first.
+STEP, FIRST = 0.5, 50
 
 
 @dataclass
 class Labelled(Message):
-    """Some more rows are judged."""
+    """Some rows are judged, or judged anew."""
 
-    labels: tuple[Label, ...]
+    rows: list[QueueItem]
 
 
 class ReviewScreen(Room):
     """Decide what waits. The cursor acts on a record, never on a place in the list."""
 
     MODE = "review"
-    AREAS = frozenset({"queue", "memory", "skills"})
     BINDINGS: ClassVar = bindings_of("review")
 
     def __init__(self) -> None:
         super().__init__()
-        self._board: Board | None = None
         self._items: dict[str, QueueItem] = {}
+        self._decided_at: dict[str, float] = {}
+        self._judging = threading.Event()
         self._shown: Shown | None = None
         self._preview: Preview | None = None
         self._shown_key = ""
@@ -79,62 +80,72 @@ class ReviewScreen(Room):
 
     # -- reading ---------------------------------------------------------------------------
 
+    def queue_read(self) -> None:
+        self._stale = True
+        if self.is_current:
+            self.refresh_if_stale()
+
     def reload(self) -> None:
-        from core.desk.review import Board
-
-        opened = self.signoff.opened
-        if opened is None:
+        reading = self.signoff.reading
+        if reading is None:
             return
-        if self._board is None:
-            self._board = Board(opened)
-        board = self._board
-        self.start_job("list", board.read, self._listed, self.job_failed)
+        known, now = dict(self._items), self.signoff.now()
 
-    def _listed(self, queue: Queue) -> None:
-        from console.screens.review_rows import queue_items
+        def work() -> tuple[float, dict[str, QueueItem], dict[str, QueueItem]]:
+            from console.screens.review_rows import queue_items
 
-        now = self.signoff.now()
-        fresh = queue_items(queue, now, self._items)
-        for key, item in self._items.items():
-            if key not in fresh and item.fate in ("", "failed"):
-                fresh[key] = replace(item, fate="gone", note="decided elsewhere; F5 clears it")
-            elif key not in fresh and item.fate == "gone":
-                fresh[key] = item
-        self._items = fresh
+            return reading.begun, queue_items(reading.queue, now, known), known
+
+        self.start_job("list", work, self._listed, self.job_failed, every=True)
+
+    def _listed(self, listed: tuple[float, dict[str, QueueItem], dict[str, QueueItem]]) -> None:
+        from console.screens.review_rows import merged
+
+        begun, fresh, known = listed
+        # What was decided here after that reading began may still stand in it.
+        self._decided_at = {key: at for key, at in self._decided_at.items() if at > begun}
+        for key in self._decided_at:
+            fresh.pop(key, None)
+        self._items = merged(fresh, self._items, known)
         self._show_queue()
-        self.start_job("labels", self._label, self._labelled_all, self.job_failed)
+        self._judging.set()
+        stop = self._judging = threading.Event()
+        self.start_job("labels", partial(self._label, stop), self._apply, self.job_failed)
         self.rest()
 
-    def _label(self) -> tuple[Label, ...]:
+    def _label(self, stop: threading.Event) -> list[QueueItem]:
         """Judge the queue in a thread; what is ready goes to the screen step by step."""
-        assert self._board is not None
+        from console.screens.review_rows import counted, judged
+
+        board, worker = self.signoff.board, get_current_worker()
+        assert board is not None
         found: list[Label] = []
         sent, last = 0, time.monotonic()
-        for label in self._board.labels():
+        for label in board.labels():
+            if stop.is_set() or worker.is_cancelled:
+                return []
             found.append(label)
-            if len(found) == 50 or time.monotonic() - last > STEP:
-                self.post_message(Labelled(tuple(found[sent:])))
+            # Keys come first: without this a thread waits 5 ms each time it wants to run.
+            time.sleep(0)
+            if len(found) == FIRST or time.monotonic() - last > STEP:
+                self.post_message(Labelled(judged(found[sent:], self._items)))
                 sent, last = len(found), time.monotonic()
-        return tuple(found)
+        self.post_message(Labelled(judged(found[sent:], self._items)))
+        return counted(found, self._items)
 
     def on_labelled(self, message: Labelled) -> None:
         message.stop()
-        self._apply(message.labels, {})
+        self._apply(message.rows, rivals=False)
 
-    def _labelled_all(self, labels: tuple[Label, ...]) -> None:
-        from core.desk.review import rivals
-
-        found = rivals(labels)
-        self._apply(labels, {key: len(others) for key, others in found.items()})
-
-    def _apply(self, labels: Sequence[Label], rivals: dict[str, int]) -> None:
-        for label in labels:
-            key = label.proposal.file
-            if item := self._items.get(key):
-                self._items[key] = replace(
-                    item, status=str(label.status), rivals=rivals.get(key, item.rivals)
+    def _apply(self, rows: Sequence[QueueItem], *, rivals: bool = True) -> None:
+        for row in rows:
+            item = self._items.get(row.key)
+            if item is not None and item.digest == row.digest:
+                self._items[row.key] = (
+                    replace(item, rivals=row.rivals) if rivals else replace(item, status=row.status)
                 )
-        self._show_queue()
+        if rows:
+            self._show_queue()
 
     def _show_queue(self) -> None:
         items = list(self._items.values())
@@ -300,6 +311,7 @@ class ReviewScreen(Room):
         item = self._items.get(key)
         if receipt.ok:
             self._items.pop(key, None)
+            self._decided_at[key] = time.monotonic()
         elif item is not None:
             self._items[key] = replace(item, fate="failed", note=receipt.message)
         if batch.add(receipt):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from console.ages import age
 from console.render.preview import Preview
 from console.render.queue import QueueItem
-from core.desk.review import Shown
+from core.desk.review import Label, Shown, rival_counts
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.model import Change, Move
 
@@ -16,7 +17,10 @@ from core.model import Change, Move
 def queue_items(
     queue: Queue, now: datetime, known: Mapping[str, QueueItem]
 ) -> dict[str, QueueItem]:
-    """``key -> item``, the unreadable last; what is known of a row's status and fate is kept."""
+    """``key -> item``, the unreadable last.
+
+    What is ``known`` of a row is kept: its status while its record stays the same, and its fate.
+    """
     items = [_proposal(p, now, known.get(p.file)) for p in queue.proposals]
     items += [_unreadable(u, known.get(u.file)) for u in queue.unreadable]
     return {item.key: item for item in items}
@@ -24,6 +28,9 @@ def queue_items(
 
 def _proposal(proposal: Proposal, now: datetime, old: QueueItem | None) -> QueueItem:
     kept = old if old is not None and old.fate != "gone" else None
+    same = kept is not None and kept.digest == proposal.sha256
+    if kept is not None and not same:
+        kept = replace(kept, status="", rivals=0)
     return QueueItem(
         key=proposal.file,
         token=f"{proposal.subsystem}/{proposal.id}",
@@ -38,6 +45,7 @@ def _proposal(proposal: Proposal, now: datetime, old: QueueItem | None) -> Queue
         fate=kept.fate if kept else "",
         note=kept.note if kept else "",
         rivals=kept.rivals if kept else 0,
+        digest=proposal.sha256,
     )
 
 
@@ -55,6 +63,49 @@ def _unreadable(item: Unreadable, old: QueueItem | None) -> QueueItem:
         status="unreadable",
         fate=old.fate if old is not None and old.fate != "gone" else "",
     )
+
+
+def merged(
+    fresh: dict[str, QueueItem],
+    current: Mapping[str, QueueItem],
+    known: Mapping[str, QueueItem],
+) -> dict[str, QueueItem]:
+    """``fresh``, made of ``known`` while the rows became ``current``: those that left are marked.
+
+    A row that is gone, or in work, stays below the row that stood above it.
+    """
+    left: dict[str, list[QueueItem]] = {}
+    above = ""
+    for key, item in current.items():
+        new = fresh.get(key)
+        if new is None:
+            left.setdefault(above, []).append(item if item.is_settled else _gone(item))
+            continue
+        above = key
+        if item is not known.get(key):
+            fresh[key] = replace(new, status=item.status, fate=item.fate, note=item.note)
+    if not left:
+        return fresh
+    items = left.pop("", [])
+    for key, item in fresh.items():
+        items += (item, *left.get(key, ()))
+    return {item.key: item for item in items}
+
+
+def _gone(item: QueueItem) -> QueueItem:
+    return replace(item, fate="gone", note="decided elsewhere; F5 clears it")
+
+
+def judged(labels: Sequence[Label], rows: Mapping[str, QueueItem]) -> list[QueueItem]:
+    """The rows whose status is another than ``rows`` say."""
+    found = ((rows.get(label.proposal.file), str(label.status)) for label in labels)
+    return [replace(row, status=status) for row, status in found if row and row.status != status]
+
+
+def counted(labels: Sequence[Label], rows: Mapping[str, QueueItem]) -> list[QueueItem]:
+    """The rows that have another number of rivals than ``rows`` say."""
+    found = ((rows.get(key), count) for key, count in rival_counts(labels).items())
+    return [replace(row, rivals=count) for row, count in found if row and row.rivals != count]
 
 
 def preview_of(shown: Shown, now: datetime) -> Preview:

@@ -62,6 +62,9 @@ class Room(Jobs, Screen[None]):
     def clear_gone(self) -> None:
         """Let rows leave that were decided elsewhere; called on F5."""
 
+    def queue_read(self) -> None:
+        """The queue was read again; it is the app's ``reading``."""
+
     def why_not(self, action: str) -> str | None:
         """Why ``action`` cannot run right now, in one sentence; ``None`` if it can."""
         return None
