@@ -62,6 +62,11 @@ class _Write:
     key: str
 
 
+def _unknown(broken: tuple[str, str]) -> str:
+    folder, reason = broken
+    return f"{folder} cannot be read ({reason}): what waits there is unknown"
+
+
 def _review() -> Screen[Any]:
     from console.screens.review import ReviewScreen
 
@@ -219,7 +224,7 @@ class SignoffApp(Jobs, App[None]):
             waiting=seen.waiting,
             unreadable=seen.unreadable,
             others=seen.others,
-            remarks=(*(f"{folder} cannot be read: {why}" for folder, why in seen.broken), *remarks),
+            remarks=(*map(_unknown, seen.broken), *remarks),
         )
         for room in self._rooms():
             room.show_header()

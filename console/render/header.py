@@ -40,8 +40,8 @@ def notice(facts: HomeFacts | None) -> Content:
     said = list(facts.remarks)
     off = [name for name, on in facts.gates if not on]
     if off:
-        which = "both gates are" if len(off) > 1 else f"the {off[0]} gate is"
-        said.append(f"The agent writes without asking: {which} off. `signoff gate on` mends it.")
+        which = "Both gates are" if len(off) > 1 else f"The {off[0]} gate is"
+        said.append(f"{which} off: the agent does not ask. `signoff gate on` mends it.")
     return Content("\n").join(ink.line(f"! {sentence}") for sentence in said)
 
 

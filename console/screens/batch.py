@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from core.model import Receipt
 
 #: What to do about a refusal that passes by itself.
-_NEXT = {"locked": "; try again in a moment", "moved": "; the row shows it as it is now"}
+_NEXT = {"locked": "; try again in a moment"}
 
 
 class Batch:

@@ -49,6 +49,7 @@ class Room(Jobs, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._stale = True
+        self._text_title: Content | str | None = None
 
     # -- for subclasses --------------------------------------------------------------------
 
@@ -122,6 +123,9 @@ class Room(Jobs, Screen[None]):
         if empty == self.has_class("-empty"):
             return
         self.set_class(empty, "-empty")
+        if empty:
+            self._text_title = text.border_title
+        text.border_title = rows.border_title if empty else self._text_title
         if self.is_current and not self.has_class("-inside"):
             (text if empty else rows).focus()
 

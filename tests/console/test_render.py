@@ -359,7 +359,7 @@ def test_one_open_gate_is_named() -> None:
     facts = HomeFacts("~", "hermes", "x", "0.19", (("memory", True), ("skills", False)), 0, 0, 0)
     assert "skills gate OFF" in header("review", facts, "", 80).plain
     assert notice(facts).plain == (
-        "! The agent writes without asking: the skills gate is off. `signoff gate on` mends it."
+        "! The skills gate is off: the agent does not ask. `signoff gate on` mends it."
     )
 
 

@@ -446,7 +446,7 @@ async def test_an_open_gate_is_said_with_what_mends_it(home: Path) -> None:
     async with open_console(home) as console:
         assert "gates OFF" in console.header
         assert (
-            "! The agent writes without asking: both gates are off. `signoff gate on` mends it."
+            "! Both gates are off: the agent does not ask. `signoff gate on` mends it."
         ) in console.picture
 
 
@@ -454,7 +454,7 @@ async def test_a_queue_that_cannot_be_listed_is_not_empty(home: Path) -> None:
     shutil.rmtree(home / "pending/memory")
     (home / "pending/memory").write_text("a file where a folder should be")
     async with open_console(home) as console:
-        assert "! pending/memory cannot be read: " in console.picture
+        assert "! pending/memory cannot be read (not a directory): what waits" in console.picture
         assert all(
             isinstance(i, QueueItem) and i.subsystem == "skills" for i in console.review.queue.items
         )
@@ -467,5 +467,5 @@ async def test_the_notice_leaves_when_the_home_is_mended(home: Path) -> None:
     async with open_console(home) as console:
         config.write_text(right)
         await console.press("f5")
-        assert "without asking" not in console.picture
+        assert "does not ask" not in console.picture
         assert "gates on" in console.header
