@@ -42,17 +42,24 @@ class Severity(StrEnum):
     DANGER = "danger"
 
 
+#: Places one finding highlights; more are only counted.
+MAX_SPANS = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something a careful person should know before deciding.
 
-    ``at`` says where: a path of the home, or ``path:offset`` with a code-point offset.
+    ``at`` says where: a path of the home, or ``path:offset`` with a code-point offset. ``spans``
+    are what to highlight, at most :data:`MAX_SPANS`: code points of the text at that path, as the
+    agent reads it (LF line ends).
     """
 
     code: str
     severity: Severity
     message: str
     at: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

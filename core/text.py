@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from core import chars
-from core.model import Finding, Severity
+from core.model import MAX_SPANS, Finding, Severity
 
 #: Hidden text is quoted in names and messages up to this many characters; tokens show all of it.
 MAX_QUOTED = 120
@@ -133,15 +133,21 @@ def marks(text: str) -> tuple[Mark, ...]:
 def findings(text: str, at: str) -> tuple[Finding, ...]:
     """At most one finding a code, in order of first sight, at ``{at}:{first offset}``.
 
-    The severity is the worst of the runs; the message counts characters and names them.
+    The severity is the worst of the runs; the message counts characters and names them; the spans
+    are those of the runs.
     """
     groups: dict[str, list[Mark]] = {}
     for mark in marks(text):
         groups.setdefault(mark.code, []).append(mark)
     return tuple(
-        Finding(code, max(group, key=_rank).severity, _message(code, group), f"{at}:{first.start}")
+        Finding(
+            code,
+            max(group, key=_rank).severity,
+            _message(code, group),
+            f"{at}:{group[0].start}",
+            tuple((mark.start, mark.end) for mark in group[:MAX_SPANS]),
+        )
         for code, group in groups.items()
-        for first in group[:1]
     )
 
 

@@ -1,4 +1,4 @@
-"""From a pending record to a plan: the agent's own replay, then signoff's guards, then the seal."""
+"""From a pending record to a plan: the agent's own replay, our guards, our advice, the seal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from core.homes.hermes.advice.landing import advise, with_advice
 from core.homes.hermes.config import CONFIG, Config, read_config, rules_for
 from core.homes.hermes.memory import guards as memory_guards
 from core.homes.hermes.memory import replay as memory_replay
@@ -26,7 +27,7 @@ class Judging:
     """How proposals are judged: whose rules, which guards, what was pinned when first seen.
 
     ``rules`` is ``auto``, ``0.19`` or ``newest``. ``pins`` maps :func:`pin_key` to the entry each
-    operation would have hit then. ``as_agent`` leaves every guard out.
+    operation would have hit then. ``as_agent`` leaves guards and advice out.
     """
 
     now: datetime
@@ -69,6 +70,8 @@ def plan_approval(view: View, proposal: Proposal, judging: Judging) -> Plan:
     else:
         replay = _memory if proposal.subsystem == "memory" else _skills
         outcome = replay(view, proposal, config, rules, judging)
+        found = advise(view, proposal, config, rules, outcome, as_agent=judging.as_agent)
+        outcome = with_advice(outcome, found)
     return bind(view, "approve", proposal.id, outcome, record=proposal.file)
 
 

@@ -245,7 +245,8 @@ def _hidden(after: tuple[str, ...], new: list[str], path: str) -> Iterator[Findi
         if text in new:
             for found in hidden.findings(text, ""):
                 offset = int((found.at or ":0")[1:])
-                yield replace(found, at=f"{path}:{start + offset}")
+                spans = tuple((start + first, start + end) for first, end in found.spans)
+                yield replace(found, at=f"{path}:{start + offset}", spans=spans)
         start += len(text) + len(DELIMITER)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from core.homes.hermes.scanners.ignore import IGNORE_FILES, load_ignore
@@ -290,17 +290,19 @@ def _content(text: str, path: str) -> Iterator[Finding]:
     left = {pattern for pattern in CRITICAL + NOTED if pattern.occurs(folded)}
     offset = 0
     for number, line in enumerate(folded.split("\n") if left else (), 1):
-        for pattern, start, _ in strikes(tuple(left), Text(line)):
+        for pattern, start, end in strikes(tuple(left), Text(line)):
             left.remove(pattern)
             severity = Severity.DANGER if pattern in CRITICAL else Severity.WARNING
             said = f"Line {number} {pattern.says}"
-            yield _finding(pattern.id, severity, said, f"{path}:{offset + start}")
+            span = (offset + start, offset + end)
+            yield replace(_finding(pattern.id, severity, said, f"{path}:{span[0]}"), spans=(span,))
         offset += len(line) + 1
     for hidden in invisible(text)[:1]:
         character = text[hidden]
         called = f"U+{ord(character):04X} ({INVISIBLE[character]})"
         said = f"Line {text.count(chr(10), 0, hidden) + 1} holds an invisible character, {called}"
-        yield _finding("invisible_unicode", Severity.WARNING, said, f"{path}:{hidden}")
+        found = _finding("invisible_unicode", Severity.WARNING, said, f"{path}:{hidden}")
+        yield replace(found, spans=((hidden, hidden + 1),))
 
 
 def _escape(path: str, target: str) -> Finding:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from core import text as hidden
+from core.homes.hermes.advice.alarms import named, ordinary
+from core.homes.hermes.advice.places import added
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.scanners import memory as scanner
@@ -15,6 +18,8 @@ from core.homes.hermes.skills.tree import declared_name, find_skill, read_declar
 from core.model import Change, Finding, Severity
 from core.overlay import Overlay
 from core.view import View, name, parent, sha256
+
+_BEFORE = "It stood in the file before."
 
 
 def advice(
@@ -39,14 +44,14 @@ def advice(
             continue
         # A byte order mark at the start hides nothing; a blank in its place keeps the offsets.
         shown = " " + text[1:] if text.startswith("\ufeff") else text
-        yield from hidden.findings(shown, change.path)
+        yield from _hidden(change, shown)
         yield from _commands(view, change, shown)
         if name(change.path) == SKILL_FILE:
             yield from _names(view, change, text)
-    named = payload.get("name")
-    if not isinstance(named, str) or payload.get("action") == "delete":
+    skill = payload.get("name")
+    if not isinstance(skill, str) or payload.get("action") == "delete":
         return
-    folder = find_skill(view, named, config, rules)
+    folder = find_skill(view, skill, config, rules)
     if folder is not None and usage.ask(view, name(folder), "pinned"):
         yield Finding(
             "pinned_skill",
@@ -56,19 +61,45 @@ def advice(
         )
 
 
+def _hidden(change: Change, text: str) -> Iterator[Finding]:
+    """Hidden characters; only an ``info`` where all of a kind stand in lines that were there."""
+    found = hidden.findings(text, change.path)
+    if not found or change.before is None:
+        yield from found
+        return
+    old = change.before.data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    spans = added(old, text)
+    new = {
+        mark.code
+        for mark in hidden.marks(text)
+        if any(start < mark.end and mark.start < end for start, end in spans)
+    }
+    for each in found:
+        if each.code in new:
+            yield each
+        else:
+            yield replace(each, severity=Severity.INFO, message=f"{each.message} {_BEFORE}")
+
+
 def _commands(view: View, change: Change, text: str) -> Iterator[Finding]:
+    hits = scanner.scan(text)
+    harmless = ordinary(text, hits) if hits else {}
+    hits = tuple(hit for hit in hits if hit.pattern not in harmless)
+    if not hits:
+        return
     known = set()
     if change.before is not None:
         known = {hit.pattern for hit in _hits(view, change.before.data)}
-    for hit in scanner.scan(text):
-        old = hit.pattern in known
-        yield Finding(
-            "memory_scan",
-            Severity.INFO if old else Severity.WARNING,
-            f"The agent's memory scanner would refuse this text ({hit.pattern}); "
-            f"it never reads skills.{' It stood in the file before.' if old else ''}",
-            f"{change.path}:{hit.start}",
-        )
+    new = tuple(hit for hit in hits if hit.pattern not in known)
+    listed = ", ".join(named(text, hit) for hit in new or hits)
+    yield Finding(
+        "memory_scan",
+        Severity.WARNING if new else Severity.INFO,
+        f"The agent's memory scanner would refuse this text ({listed}); "
+        f"it never reads skills.{'' if new else f' {_BEFORE}'}",
+        f"{change.path}:{min(hit.start for hit in new or hits)}",
+        tuple((hit.start, hit.end) for hit in new or hits),
+    )
 
 
 def _hits(view: View, data: bytes) -> tuple[scanner.Hit, ...]:

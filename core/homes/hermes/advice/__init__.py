@@ -1,0 +1,1 @@
+"""signoff's own advice on what would land: words a careful person looks at. Refuses nothing."""
