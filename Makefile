@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PEER_READY := $(PEER)/.ready
 JOBS ?= 2
 
-.PHONY: test lint types demo interop bench clean
+.PHONY: test lint types demo screenshots interop bench clean
 
 test: lint types
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench"
@@ -22,6 +22,9 @@ types: $(READY)
 
 demo: $(READY)
 	$(BIN)/signoff demo
+
+screenshots: $(READY)
+	$(BIN)/python -m screenshots.make
 
 interop: $(READY) $(PEER_READY)
 	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m peer tests/interop
