@@ -23,6 +23,23 @@ class Step:
     taken_back: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Hashed:
+    """A step without its bytes: ``to`` for a move, else the hashes before and after (of files)."""
+
+    path: str
+    to: str | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+def hashed_step(body: Mapping[str, Any]) -> Hashed:
+    """The step that was written as ``body``, without its bytes."""
+    if "to" in body:
+        return Hashed(body["path"], body["to"])
+    return Hashed(body["path"], None, _hash_in(body["before"]), _hash_in(body["after"]))
+
+
 def step_out(step: Step, db: sqlite3.Connection) -> dict[str, Any]:
     """A step as JSON; its bytes are stored."""
     if isinstance(step.change, Move):
@@ -77,3 +94,7 @@ def _node_in(body: Sequence[Any] | None, db: sqlite3.Connection) -> Node | None:
     kind, mode, digest = body
     data = db.execute("SELECT data FROM blobs WHERE sha256 = ?", (digest,)).fetchone()[0]
     return Node(NodeKind(kind), data, mode)
+
+
+def _hash_in(body: Sequence[Any] | None) -> str | None:
+    return None if body is None or body[0] == NodeKind.DIR else body[2]

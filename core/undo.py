@@ -17,6 +17,7 @@ from core.model import (
     RowUndo,
 )
 from core.plan import Plan, bind
+from core.sightings import OUTSIDE
 from core.steps import same
 from core.view import View, name, parent
 
@@ -31,6 +32,11 @@ def plan_undo(view: View, entry: Entry, later: Sequence[Entry]) -> Plan:
     if entry.undone_by is not None:
         raise UsageError(
             f"Entry {entry.id} is undone already", f"Entry {entry.undone_by} took it back"
+        )
+    if entry.verb == OUTSIDE:
+        raise UsageError(
+            f"Entry {entry.id} is a change by another writer: there is no decision to undo",
+            "Put it right by hand; `signoff journal` has what it changed",
         )
     if entry.state is not State.DONE:
         raise UsageError(

@@ -21,7 +21,8 @@ from console.cli.session import (
     print_json,
     say_home,
 )
-from core.desk import gates, health, overview, review
+from core.desk import gates, health, overview, review, triage
+from core.desk.opening import Opened
 from core.homes.hermes.status import Status
 
 
@@ -53,7 +54,7 @@ def _tour(session: Session) -> None:
     say_home(opened)
     _print_status(seen)
     paint.say([Text()])
-    print_queue(session, seen.queue, seen.labels)
+    print_queue(session, triage.listing(seen.queue, seen.labels, session.now()))
     asking = [label for label in seen.labels if label.status is Status.ATTENTION]
     if asking:
         paint.say([Text()])
@@ -80,11 +81,15 @@ def init(session: Session, folder: str, as_json: bool) -> None:
 @click.command()
 @click.option("--check", is_flag=True, help="Exit 1 when something waits, 2 when unreadable.")
 @click.option("--line", is_flag=True, help="One short line, for a prompt or a status bar.")
+@click.option("--all-profiles", is_flag=True, help="What waits in each profile.")
 @json_option
 @pass_session
-def status(session: Session, check: bool, line: bool, as_json: bool) -> None:
+def status(session: Session, check: bool, line: bool, all_profiles: bool, as_json: bool) -> None:
     """Say what waits, since when, and whether the agent asks at all."""
     opened = session.read()
+    if all_profiles:
+        _tell_profiles(session, opened, as_json)
+        return
     seen = overview.overview(opened)
     if as_json:
         print_json(shapes.status(opened, seen))
@@ -100,12 +105,33 @@ def status(session: Session, check: bool, line: bool, as_json: bool) -> None:
         sys.exit(2 if seen.trouble else int(waits))
 
 
+def _tell_profiles(session: Session, opened: Opened, as_json: bool) -> None:
+    found = overview.all_profiles(opened)
+    if as_json:
+        print_json(shapes.profiles(opened, found))
+        return
+    say_home(opened)
+    heads = ("PROFILE", "WAITING", "OLDEST", "HOME")
+    rows = [
+        [
+            paint.clipped(each.profile, 40),
+            Text(str(each.waiting)),
+            Text("" if each.oldest_seconds is None else paint.span(each.oldest_seconds)),
+            paint.clipped(each.home, paint.SUMMARY),
+        ]
+        for each in found
+    ]
+    paint.say(paint.table(heads, rows, paint.room(), spare=("OLDEST",)))
+
+
 def _line(seen: overview.Overview) -> str:
     waiting = f"{len(seen.queue.proposals)} waiting"
     if seen.oldest_seconds is not None:
         waiting += f", oldest {paint.span(seen.oldest_seconds)}"
     if seen.queue.unreadable:
         waiting += f", {len(seen.queue.unreadable)} unreadable"
+    if seen.snoozed:
+        waiting += f", {seen.snoozed} snoozed"
     if seen.trouble:
         waiting += ", a queue cannot be read"
     return waiting

@@ -25,6 +25,7 @@ COMMANDS = {
     "show": "review",
     "approve": "review",
     "reject": "review",
+    "snooze": "snooze",
     "edit": "edit",
     "journal": "journal",
     "undo": "journal",

@@ -7,13 +7,16 @@ from typing import Any
 
 from core import diff
 from core.desk import overview, review
+from core.desk.decisions import Acceptance, SeenBefore
+from core.desk.forecast import Forecast
 from core.desk.health import Check
 from core.desk.memories import Store
 from core.desk.opening import Opened
-from core.desk.overview import Overview
+from core.desk.overview import Overview, Waiting
 from core.desk.review import Label, Shown
+from core.desk.triage import Listing
 from core.homes.hermes.config import Gate
-from core.homes.hermes.pending import Proposal, Queue
+from core.homes.hermes.pending import Proposal
 from core.journal import Entry, Step
 from core.model import Change, Finding, Move, Node, NodeKind, Receipt
 from core.view import sha256
@@ -43,6 +46,7 @@ def status(opened: Opened, seen: Overview) -> Json:
         "agent_rules": str(seen.rules),
         "pending": {**counts, "unreadable": len(seen.queue.unreadable)},
         "oldest_seconds": seen.oldest_seconds,
+        "snoozed": seen.snoozed,
         "by_status": dict(seen.by_status),
         "gate": {name: gate(found) for name, found in seen.gates.items()},
         "others": others(opened),
@@ -55,26 +59,26 @@ def gate(found: Gate) -> Json:
     return {"state": "on" if found.on else "off", "from": found.source, "reason": found.reason}
 
 
-def pending(
-    opened: Opened, queue: Queue, labels: Sequence[Label], subsystem: str | None = None
-) -> Json:
-    """The answer of ``pending``; with ``subsystem`` only its part of the queue."""
-    named = review.names(queue)
-    rivals = review.rivals(labels)
-    return {
+def pending(opened: Opened, listed: Listing) -> Json:
+    """The answer of ``pending``."""
+    named = review.names(listed.queue)
+    rivals = review.rivals(listed.labels)
+    said = {
         **home(opened),
-        "proposals": [
-            _row(label, named, rivals[label.proposal.file])
-            for label in labels
-            if subsystem in (None, label.proposal.subsystem)
-        ],
+        "proposals": [_row(label, named, rivals[label.proposal.file]) for label in listed.shown],
         "unreadable": [
             {"id": named[item.file], "file": item.file, "reason": item.reason}
-            for item in queue.unreadable
-            if subsystem in (None, item.subsystem)
+            for item in listed.unreadable
         ],
-        "trouble": list(overview.trouble(queue)),
+        "snoozed": listed.asleep,
+        "trouble": list(overview.trouble(listed.queue)),
     }
+    if listed.groups is not None:
+        said["groups"] = [
+            {"key": key, "ids": [named[label.proposal.file] for label in found]}
+            for key, found in listed.groups.items()
+        ]
+    return said
 
 
 def _row(label: Label, named: Mapping[str, str], others: Sequence[Proposal]) -> Json:
@@ -91,7 +95,13 @@ def _row(label: Label, named: Mapping[str, str], others: Sequence[Proposal]) -> 
         "status": str(label.status),
         "category": label.category,
         "rivals": [named[other.file] for other in others],
+        "refused_before": _seen_before(label.seen_before),
+        "snoozed_until": label.snoozed_until and label.snoozed_until.isoformat(),
     }
+
+
+def _seen_before(seen: SeenBefore | None) -> Json | None:
+    return {"at": seen.at, "note": seen.note, "entry": seen.entry} if seen else None
 
 
 def show(opened: Opened, shown: Shown) -> Json:
@@ -120,6 +130,7 @@ def show(opened: Opened, shown: Shown) -> Json:
         },
         "match": match
         and {"strategy": match.strategy, "spans": [list(span) for span in match.spans]},
+        "refused_before": _seen_before(shown.seen_before),
         "source": None,
     }
 
@@ -176,8 +187,13 @@ def finding(found: Finding) -> Json:
 
 
 def results(opened: Opened, receipts: Sequence[Receipt]) -> Json:
-    """The answer of ``approve``, ``reject``, ``undo`` and ``gate``."""
-    return {**home(opened), "results": [result(receipt) for receipt in receipts]}
+    """The answer of ``approve``, ``reject``, ``undo`` and ``gate``; ``bulk`` if it is a step."""
+    bulks = (receipt.bulk for receipt in receipts if receipt.bulk is not None)
+    return {
+        **home(opened),
+        "results": [result(receipt) for receipt in receipts],
+        "bulk": next(bulks, None),
+    }
 
 
 def result(receipt: Receipt) -> Json:
@@ -190,32 +206,97 @@ def result(receipt: Receipt) -> Json:
         "changed": list(receipt.changed),
         "entries": [{"before": e.before, "after": e.after} for e in receipt.entries],
         "journal": receipt.journal,
+        "next": receipt.next,
     }
+
+
+def forecast(opened: Opened, found: Forecast) -> Json:
+    """The answer of ``approve --dry-run``."""
+    rows, better = found.rows, found.better
+    first = None if found.first_failure is None else rows[found.first_failure].receipt.subject
+    said = {
+        "rows": [
+            {
+                "id": row.receipt.subject,
+                "category": row.receipt.category,
+                "message": row.receipt.message,
+                "budget": {target: curve.sizes[at + 1] for target, curve in found.curve.items()},
+            }
+            for at, row in enumerate(rows)
+        ],
+        "first_failure": first,
+        "curve": {
+            target: {"limit": curve.limit, "sizes": list(curve.sizes)}
+            for target, curve in found.curve.items()
+        },
+        "better_order": better and better.order and list(better.order),
+        "removal": better
+        and (better.leave_out or better.remove or None)
+        and {
+            "leave_out": list(better.leave_out),
+            "entries": [
+                {"target": each.target, "index": each.index, "text": each.text}
+                for each in better.remove
+            ],
+        },
+        "looked": better
+        and {"orders": better.orders, "all": better.complete, "lands": better.lands},
+    }
+    return {**results(opened, [row.receipt for row in rows]), "forecast": said}
 
 
 def journal(opened: Opened, entries: Sequence[Entry]) -> Json:
     """The answer of ``journal``."""
+    return {**home(opened), "entries": [entry(found) for found in entries]}
+
+
+def entry(found: Entry) -> Json:
+    """One line of the journal; with what it changed if its steps are there."""
+    said = {
+        "id": found.id,
+        "at": found.at,
+        "home": found.home,
+        "profile": found.profile,
+        "verb": found.verb,
+        "subject": found.subject,
+        "ok": found.ok,
+        "state": str(found.state),
+        "category": found.category,
+        "message": found.message,
+        "changed": list(found.changed),
+        "note": found.note,
+        "bulk": found.tags.bulk,
+        "origin": found.tags.origin,
+        "undoes": found.undoes,
+        "undone_by": found.undone_by,
+        "actor": dict(found.actor),
+    }
+    if found.steps:
+        said["changes"] = [change(step) for step in found.steps if not _is_folder(step)]
+    return said
+
+
+def acceptance(opened: Opened, found: Mapping[str, Acceptance]) -> Json:
+    """The answer of ``journal --stats``."""
+    origins = {
+        origin: {"approved": each.approved, "rejected": each.rejected, "rate": each.rate}
+        for origin, each in found.items()
+    }
+    return {**home(opened), "origins": origins}
+
+
+def profiles(opened: Opened, found: Sequence[Waiting]) -> Json:
+    """The answer of ``status --all-profiles``."""
     return {
         **home(opened),
-        "entries": [
+        "profiles": [
             {
-                "id": entry.id,
-                "at": entry.at,
-                "home": entry.home,
-                "profile": entry.profile,
-                "verb": entry.verb,
-                "subject": entry.subject,
-                "ok": entry.ok,
-                "state": str(entry.state),
-                "category": entry.category,
-                "message": entry.message,
-                "changed": list(entry.changed),
-                "note": entry.note,
-                "undoes": entry.undoes,
-                "undone_by": entry.undone_by,
-                "actor": dict(entry.actor),
+                "profile": each.profile,
+                "home": each.home,
+                "waiting": each.waiting,
+                "oldest_seconds": each.oldest_seconds,
             }
-            for entry in entries
+            for each in found
         ],
     }
 

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.commit import commit
 from core.desk.opening import Opened
+from core.desk.outside import note_outside
+from core.desk.receipts import after_undo
 from core.errors import NotFoundError
 from core.journal import Entry, State
 from core.model import Receipt
 from core.recover import open_entries
+from core.sightings import OUTSIDE
 from core.undo import plan_undo
 from core.view import View
 
@@ -17,6 +20,11 @@ from core.view import View
 def entries(opened: Opened, limit: int | None = None) -> tuple[Entry, ...]:
     """What was decided on this home, newest first."""
     return opened.journal.entries(str(opened.found.home), limit=limit)
+
+
+def entry(opened: Opened, number: int) -> Entry:
+    """One entry of this home with its steps. Raises :class:`NotFoundError`."""
+    return _own(opened, number)
 
 
 def unsettled(opened: Opened) -> tuple[Entry, ...]:
@@ -28,7 +36,7 @@ def unsettled(opened: Opened) -> tuple[Entry, ...]:
 def undo(opened: Opened, number: int | None = None, note: str = "") -> Receipt:
     """Take one entry back, by default the newest decision of this home that is not undone.
 
-    Raises as :func:`undo_each`.
+    A bulk step has several: see :func:`undo_each`. Raises as that one.
     """
     return next(undo_each(opened, () if number is None else (number,), note))
 
@@ -36,34 +44,52 @@ def undo(opened: Opened, number: int | None = None, note: str = "") -> Receipt:
 def undo_each(opened: Opened, numbers: Sequence[int] = (), note: str = "") -> Iterator[Receipt]:
     """Take entries back, the newest first; by default the newest that is not undone.
 
-    The first that fails ends it. Raises :class:`NotFoundError` when there is nothing to undo or
-    an entry belongs elsewhere, :class:`UsageError` for one that cannot be undone,
+    A bulk step counts as one: with no numbers, all of it that stands. The first that fails ends
+    it, and says what is left. Raises :class:`NotFoundError` when there is nothing to undo or an
+    entry belongs elsewhere, :class:`UsageError` for one that cannot be undone,
     :class:`StateError` when the journal cannot be used.
     """
     opened.check_state()
-    chosen = sorted(set(numbers), reverse=True) or [_newest(opened)]
+    note_outside(opened)
+    chosen = sorted(set(numbers), reverse=True) or _newest(opened)
     for number in chosen:
         _own(opened, number)
     return _undo_each(opened, chosen, note)
 
 
+def undo_bulk(opened: Opened, bulk: int, note: str = "") -> Iterator[Receipt]:
+    """Take a bulk step back as one: what stands of it, newest first, each part checked.
+
+    The first part that fails ends it, and says what is left. Raises as :func:`undo_each`.
+    """
+    parts = [entry.id for entry in _standing(opened) if entry.tags.bulk == bulk]
+    if not parts:
+        raise NotFoundError(
+            f"Nothing of bulk step {bulk} is left to undo here", "See `signoff journal`"
+        )
+    return undo_each(opened, parts, note)
+
+
 def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Receipt]:
-    for number in numbers:
+    for place, number in enumerate(numbers):
         entry = _own(opened, number)
         later = [line for line in _standing(opened) if line.id > number]
         plan = plan_undo(View(opened.source), entry, later)
         receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
-        yield receipt
+        yield after_undo(receipt, entry, numbers[place:])
         if not receipt.ok:
             return
 
 
-def _newest(opened: Opened) -> int:
+def _newest(opened: Opened) -> list[int]:
     standing = _standing(opened)
     undoes = {entry.id: entry.undoes for entry in opened.journal.entries(str(opened.found.home))}
     for entry in standing:
         if entry.profile == opened.found.profile and not _takes_back(entry.id, undoes):
-            return entry.id
+            bulk = entry.tags.bulk
+            if bulk is None:
+                return [entry.id]
+            return [part.id for part in standing if part.tags.bulk == bulk]
     raise NotFoundError("There is nothing to undo", "See `signoff journal`")
 
 
@@ -77,7 +103,7 @@ def _takes_back(number: int, undoes: Mapping[int, int | None]) -> bool:
 
 def _standing(opened: Opened) -> list[Entry]:
     done = opened.journal.entries(str(opened.found.home), states=(State.DONE,))
-    return [entry for entry in done if entry.undone_by is None]
+    return [entry for entry in done if entry.undone_by is None and entry.verb != OUTSIDE]
 
 
 def _own(opened: Opened, number: int) -> Entry:

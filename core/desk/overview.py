@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from core.clock import is_date
 from core.desk.history import unsettled
@@ -12,8 +13,10 @@ from core.desk.opening import Opened
 from core.desk.review import Board, Label
 from core.errors import StateError
 from core.homes.hermes.config import Gate
-from core.homes.hermes.pending import Queue
+from core.homes.hermes.home import DEFAULT, profiles
+from core.homes.hermes.pending import Queue, read_queue
 from core.homes.hermes.rules import Rules
+from core.view import Disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,21 @@ class Overview:
     by_status: Mapping[str, int]
     trouble: tuple[str, ...]
 
+    @property
+    def snoozed(self) -> int:
+        """How many proposals sleep."""
+        return sum(label.snoozed_until is not None for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits in one profile of a root. ``waiting`` counts proposals, sleeping ones too."""
+
+    profile: str
+    home: str
+    waiting: int
+    oldest_seconds: float | None
+
 
 def overview(opened: Opened) -> Overview:
     """Read and label the whole queue."""
@@ -38,17 +56,31 @@ def overview(opened: Opened) -> Overview:
     queue = board.read()
     labels = tuple(board.labels())
     config = opened.config()
-    dates = [p.created_at for p in queue.proposals if is_date(p.created_at)]
-    oldest = max(0.0, opened.clock().timestamp() - min(dates)) if dates else None
     return Overview(
         queue,
         labels,
         opened.home_rules(),
         {"memory": config.memory_gate, "skills": config.skills_gate},
-        oldest,
+        _oldest(queue, opened.clock()),
         dict(Counter(str(label.status) for label in labels)),
         trouble(queue),
     )
+
+
+def all_profiles(opened: Opened) -> tuple[Waiting, ...]:
+    """What waits in every profile of the home's root, the default one first; nothing is judged."""
+    root, now = opened.found.root, opened.clock()
+    found = []
+    for name in profiles(root):
+        home = root if name == DEFAULT else root / "profiles" / name
+        queue = read_queue(Disk(home))
+        found.append(Waiting(name, str(home), len(queue.proposals), _oldest(queue, now)))
+    return tuple(found)
+
+
+def _oldest(queue: Queue, now: datetime) -> float | None:
+    dates = [p.created_at for p in queue.proposals if is_date(p.created_at)]
+    return max(0.0, now.timestamp() - min(dates)) if dates else None
 
 
 def trouble(queue: Queue) -> tuple[str, ...]:

@@ -29,16 +29,24 @@ def make(cli: Cli, name: str) -> Path:
     return home
 
 
-def undo_one_by_one(cli: Cli, home: Path, times: int) -> None:
-    for _ in range(times):
-        (result,) = cli("undo", "--json", home=home).json["results"]
-        assert (result["ok"], result["category"]) == (True, "undone"), result
+def take_back(cli: Cli, home: Path, entries: list[int], *, as_one: bool) -> None:
+    """As one step, or entry by entry, the newest first."""
+    words: list[list[str]] = [[]] if as_one else [[str(number)] for number in reversed(entries)]
+    done = [
+        result
+        for word in words
+        for result in cli("undo", *word, "--json", home=home).json["results"]
+    ]
+    assert [(result["ok"], result["category"]) for result in done] == [(True, "undone")] * len(
+        entries
+    )
     assert cli("undo", home=home).code == 3
 
 
+@pytest.mark.parametrize("as_one", [False, True], ids=["each", "as_one"])
 @pytest.mark.parametrize("as_agent", [False, True], ids=["guarded", "as_agent"])
 @pytest.mark.parametrize("name", ["sample", "hermes-approval", "hostile"])
-def test_approve_all_then_undo_one_by_one(cli: Cli, name: str, as_agent: bool) -> None:
+def test_approve_all_then_undo(cli: Cli, name: str, as_agent: bool, as_one: bool) -> None:
     home = make(cli, name)
     before = tree(home)
     flags = ["--as-agent"] if as_agent else []
@@ -46,12 +54,13 @@ def test_approve_all_then_undo_one_by_one(cli: Cli, name: str, as_agent: bool) -
     done = [result for result in results if result["ok"]]
     assert len(done) >= 10
     assert tree(home) != before
-    undo_one_by_one(cli, home, len(done))
+    take_back(cli, home, [result["journal"] for result in done], as_one=as_one)
     assert tree(home) == before
 
 
+@pytest.mark.parametrize("as_one", [False, True], ids=["each", "as_one"])
 @pytest.mark.parametrize("name", ["sample", "hermes-approval", "hostile"])
-def test_reject_all_then_undo_one_by_one(cli: Cli, name: str) -> None:
+def test_reject_all_then_undo(cli: Cli, name: str, as_one: bool) -> None:
     home = make(cli, name)
     before = tree(home)
     results = cli("reject", "--all", "--json", home=home).json["results"]
@@ -59,7 +68,8 @@ def test_reject_all_then_undo_one_by_one(cli: Cli, name: str) -> None:
     left = [result["id"] for result in results if not result["ok"]]
     assert left == (["d0000019"] if name == "hostile" else [])
     assert len(list(home.glob("pending/*/*.json"))) == len(left)
-    undo_one_by_one(cli, home, len(results) - len(left))
+    entries = [result["journal"] for result in results if result["ok"]]
+    take_back(cli, home, entries, as_one=as_one)
     assert tree(home) == before
 
 
