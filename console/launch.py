@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from console.cli.session import Session
 
 
-def launch(session: Session, *, mouse: bool = True) -> int:
+def launch(session: Session) -> int:
     """Run the console; the exit code. Raises what opening the home or the settings raises."""
     settings = session.settings()
     for name in unknown_ids(settings.keys):
@@ -23,7 +23,7 @@ def launch(session: Session, *, mouse: bool = True) -> int:
     state = session.state()
     _log_to(state)
     app = SignoffApp(session.open, state=state, clock=session.now, keys=dict(settings.keys))
-    app.run(mouse=mouse)
+    app.run(mouse=session.mouse)
     if app.no_home is not None:
         raise app.no_home
     return app.return_code or 0
@@ -33,6 +33,8 @@ def _log_to(state: Path) -> None:
     """Errors go to ``signoff.log`` in signoff's own folder, if it can be written."""
     log = logging.getLogger("signoff")
     log.propagate = False
+    # A log that cannot be written must not write over the screen instead.
+    logging.raiseExceptions = False
     try:
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
         handler: logging.Handler = logging.FileHandler(state / "signoff.log", delay=True)

@@ -57,6 +57,7 @@ class Commands(click.Group):
 @click.option("--home", metavar="DIR", help="The agent's home; beats HERMES_HOME.")
 @click.option("--kind", type=click.Choice(["hermes", "vak", "rag"]), help="Overrule detection.")
 @click.option("--profile", metavar="NAME", help="A profile of the home.")
+@click.option("--no-mouse", is_flag=True, help="The console leaves the mouse to the terminal.")
 @click.option("--now", "fixed_now", metavar="ISO", hidden=True, help="Fix the clock.")
 @click.version_option(package_name="signoff", prog_name="signoff")
 @click.pass_context
@@ -65,6 +66,7 @@ def cli(
     home: str | None,
     kind: str | None,
     profile: str | None,
+    no_mouse: bool,
     fixed_now: str | None,
 ) -> None:
     """Decide what an AI agent may remember.
@@ -72,7 +74,7 @@ def cli(
     Without a command the console opens. Options of the home stand before the command, --json
     after it.
     """
-    context.obj = Session(home, kind, profile, fixed_now, dict(os.environ))
+    context.obj = Session(home, kind, profile, fixed_now, dict(os.environ), not no_mouse)
     if context.invoked_subcommand is None:
         if not interactive():
             raise UsageError("The console needs a terminal", "`signoff --help` lists what does not")

@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The global options. ``environ`` is the only environment anything reads."""
+    """The global options. ``environ`` is the only environment anything reads.
+
+    ``mouse``: whether the console takes the mouse.
+    """
 
     home: str | None
     kind: str | None
     profile: str | None
     fixed_now: str | None
     environ: Mapping[str, str]
+    mouse: bool = True
 
     def now(self) -> datetime:
         """The time, or the one ``--now`` fixed."""
