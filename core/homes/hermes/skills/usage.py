@@ -91,8 +91,9 @@ def put(rows: Rows, key: str, values: Mapping[str, Any], now: datetime) -> tuple
     if rows.problem or (row is None and key in rows.rows):
         return ()
     default = empty_row(now)
+    old = default if row is None else row
     return tuple(
-        RowEdit(PATH, key, RowAction.SET, name, (row or default).get(name), value, default)
+        RowEdit(PATH, key, RowAction.SET, name, old.get(name), value, default)
         for name, value in values.items()
     )
 
