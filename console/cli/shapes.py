@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from core import diff
+from core.clock import is_date
 from core.desk import overview, review
 from core.desk.decisions import Acceptance, SeenBefore
 from core.desk.forecast import Forecast
 from core.desk.health import Check
-from core.desk.memories import Store
+from core.desk.memories import Compared, Copy, Store
 from core.desk.opening import Opened
 from core.desk.overview import Overview, Waiting
 from core.desk.review import Label, Shown
 from core.desk.triage import Listing
 from core.homes.hermes.config import Gate
+from core.homes.hermes.origin import Provenance
 from core.homes.hermes.pending import Proposal
 from core.journal import Entry, Step
-from core.model import Change, Finding, Move, Node, NodeKind, Receipt
+from core.model import Budget, Change, Finding, Move, Node, NodeKind, Receipt
+from core.plan import Plan
 from core.view import sha256
 
 Json = dict[str, Any]
@@ -121,17 +125,26 @@ def show(opened: Opened, shown: Shown) -> Json:
         "seal": shown.seal,
         "changes": [change(step) for step in shown.steps if not _is_folder(step)],
         "findings": [finding(found) for found in outcome.findings],
-        "budget": budget
-        and {
-            "target": budget.target,
-            "before": budget.before,
-            "after": budget.after,
-            "limit": budget.limit,
-        },
+        "budget": budget and _budget(budget),
         "match": match
         and {"strategy": match.strategy, "spans": [list(span) for span in match.spans]},
         "refused_before": _seen_before(shown.seen_before),
-        "source": None,
+        "source": _source(shown.origin),
+    }
+
+
+def _source(found: Provenance | None) -> Json | None:
+    if found is None or found.session_id is None:
+        return None
+    return {"session_id": found.session_id, "message_id": str(found.message_id)}
+
+
+def _budget(found: Budget) -> Json:
+    return {
+        "target": found.target,
+        "before": found.before,
+        "after": found.after,
+        "limit": found.limit,
     }
 
 
@@ -183,6 +196,7 @@ def finding(found: Finding) -> Json:
         "severity": str(found.severity),
         "message": found.message,
         "at": found.at,
+        "spans": [list(span) for span in found.spans],
     }
 
 
@@ -301,7 +315,21 @@ def profiles(opened: Opened, found: Sequence[Waiting]) -> Json:
     }
 
 
-def memory(store: Store) -> Json:
+def planned(plan: Plan) -> Json:
+    """What a plan says beside its result, and what it writes."""
+    outcome = plan.outcome
+    return {
+        "findings": [finding(found) for found in outcome.findings],
+        "budget": outcome.budget and _budget(outcome.budget),
+        "changes": [
+            change(step)
+            for step in (Step(c) for c in plan.changes if isinstance(c, Change | Move))
+            if not _is_folder(step)
+        ],
+    }
+
+
+def memory(store: Store, copies: Sequence[Copy] = ()) -> Json:
     """The answer of ``memory`` for one store."""
     drift = store.drift
     return {
@@ -313,6 +341,9 @@ def memory(store: Store) -> Json:
         "drift": drift and {"kind": drift.kind, "line": drift.line, "message": drift.message},
         "used": store.used,
         "limit": store.limit,
+        "tokens": store.tokens,
+        "enabled": store.enabled,
+        "backups": [_copy(copy) for copy in copies if copy.target == store.target],
         "entries": [
             {
                 "index": entry.index,
@@ -323,6 +354,17 @@ def memory(store: Store) -> Json:
             for entry in store.entries
         ],
     }
+
+
+def compared(found: Compared) -> Json:
+    """The answer of ``memory --compare``."""
+    text = diff.unified_bytes(found.then, found.now, found.path)
+    return {"target": found.copy.target, "path": found.path, **_copy(found.copy), "diff": text}
+
+
+def _copy(found: Copy) -> Json:
+    at = datetime.fromtimestamp(found.at, UTC).isoformat() if is_date(found.at) else None
+    return {"file": found.file, "at": at, "size": found.size, "same": found.same}
 
 
 def doctor(opened: Opened, checks: Sequence[Check]) -> Json:

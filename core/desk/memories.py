@@ -1,4 +1,4 @@
-"""The memory files as they stand: entries, budget, and what would keep the agent from writing."""
+"""The memory files as they stand: entries, budget, cost, and what keeps the agent from writing."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from core import text
 from core.desk.opening import Opened
+from core.errors import NotFoundError
+from core.homes.hermes.memory import advice
 from core.homes.hermes.memory import entries as memory
+from core.homes.hermes.memory.replay import limit_of
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.scanners.memory import blocked_at_load
 from core.model import Finding, Severity
-from core.view import View
+from core.view import View, name
 
 TARGETS = ("memory", "user")
 
@@ -32,7 +34,9 @@ class MemoryEntry:
 class Store:
     """One memory file. ``state`` is absent, readable or unreadable (``reason`` says why).
 
-    ``used`` counts as the agent does: code points with delimiters, duplicates dropped.
+    ``used`` counts as the agent does: code points with delimiters, duplicates dropped. ``tokens``
+    is about what it costs in every prompt, header included: 0 while ``enabled`` is false, since
+    the agent then leaves the file out.
     """
 
     target: str
@@ -44,21 +48,84 @@ class Store:
     limit: int
     entries: tuple[MemoryEntry, ...]
     link: str | None = None
+    tokens: int = 0
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of a store that the agent left when it refused to edit it.
+
+    ``at`` is in Unix seconds, by its name (``None``: none there); ``size`` in bytes; ``same``:
+    byte for byte the store as it stands.
+    """
+
+    target: str
+    file: str
+    at: int | None
+    size: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A copy beside the store as it stands (``now`` is ``None`` for an absent file)."""
+
+    copy: Copy
+    path: str
+    then: bytes
+    now: bytes | None
 
 
 def stores(opened: Opened, target: str | None = None) -> tuple[Store, ...]:
     """The stores of the home, or the one named."""
-    return tuple(_store(opened, name) for name in TARGETS if target in (None, name))
+    return tuple(_store(opened, each) for each in TARGETS if target in (None, each))
+
+
+def copies(opened: Opened, target: str | None = None) -> tuple[Copy, ...]:
+    """The agent's copies (``.bak.*``) of both stores, or of the one named, newest first each."""
+    return tuple(each.copy for each in _compared(opened, target))
+
+
+def compare(opened: Opened, file: str, target: str | None = None) -> Compared:
+    """One copy, by its path in the home or its name. Raises :class:`NotFoundError`."""
+    for each in _compared(opened, target):
+        if file in (each.copy.file, name(each.copy.file)):
+            return each
+    raise NotFoundError(
+        f"There is no copy {text.one_line(file, 60)}", "List them with `signoff memory`"
+    )
+
+
+def _compared(opened: Opened, target: str | None) -> list[Compared]:
+    found = []
+    for each in TARGETS:
+        if target in (None, each):
+            path = memory.path_of(each)
+            view = View(opened.source)
+            now = view.read(path).data
+            for copy in advice.backups(view, each):
+                same = copy.data == now
+                listed = Copy(each, copy.file, copy.at, len(copy.data), same)
+                found.append(Compared(listed, path, copy.data, now))
+    return found
 
 
 def _store(opened: Opened, target: str) -> Store:
     config = opened.config()
-    limit = config.user_limit if target == "user" else config.memory_limit
+    limit = limit_of(target, config)
+    enabled = config.user_profile_enabled if target == "user" else config.memory_enabled
     path = memory.path_of(target)
     reading = View(opened.source).read(path)
+    # As the agent counts: 0.19.0 takes a byte order mark for a part of the first entry.
     file = memory.decode(reading, keep_bom=opened.home_rules() is Rules.V0_19)
-    if isinstance(file, memory.UnreadableFile):
-        return Store(target, path, "unreadable", file.reason, None, 0, limit, (), reading.link)
+    shown = memory.decode(reading)
+    if isinstance(file, memory.UnreadableFile) or isinstance(shown, memory.UnreadableFile):
+        reason = file.reason if isinstance(file, memory.UnreadableFile) else ""
+        return Store(
+            target, path, "unreadable", reason, None, 0, limit, (), reading.link, 0, enabled
+        )
+    marked = file.text != shown.text
     return Store(
         target,
         path,
@@ -67,26 +134,19 @@ def _store(opened: Opened, target: str) -> Store:
         memory.drift(file.text, limit),
         memory.size(file.unique),
         limit,
-        tuple(_entry(number, entry, path) for number, entry in enumerate(file.unique, 1)),
+        tuple(
+            _entry(number, entry, path, marked=marked and number == 1)
+            for number, entry in enumerate(shown.unique, 1)
+        ),
         reading.link,
+        advice.tokens(target, file.unique, limit) if enabled else 0,
+        enabled,
     )
 
 
-def _entry(number: int, entry: str, path: str) -> MemoryEntry:
+def _entry(number: int, entry: str, path: str, *, marked: bool) -> MemoryEntry:
     at = f"{path}#{number}"
-    shown = entry.removeprefix(memory.BOM)
-    marked = (
-        (Finding("byte_order_mark", Severity.INFO, "The agent counts the byte order mark in", at),)
-        if shown != entry
-        else ()
-    )
-    blocked = tuple(
-        Finding(
-            "blocked_at_load",
-            Severity.WARNING,
-            f"The agent hides this entry from its own prompts ({pattern})",
-            at,
-        )
-        for pattern in blocked_at_load(entry)
-    )
-    return MemoryEntry(number, shown, len(entry), marked + blocked + text.findings(shown, at))
+    counted = memory.BOM + entry if marked else entry
+    mark = Finding("byte_order_mark", Severity.INFO, "The agent counts the byte order mark in", at)
+    findings = (*advice.blocked(counted, at), *text.findings(entry, at))
+    return MemoryEntry(number, entry, len(counted), (mark, *findings) if marked else findings)
