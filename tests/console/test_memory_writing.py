@@ -281,7 +281,7 @@ def test_what_the_files_cost(cli: Cli, home: Path) -> None:
 def test_forget_names_the_copies_and_the_provider(cli: Cli, home: Path) -> None:
     (home / "config.yaml").write_text("memory:\n  provider: mem0\n", encoding="utf-8")
     (home / "memories/MEMORY.md.bak.1795910000").write_text("glaze batch 7", encoding="utf-8")
-    said = cli("forget", "2", home=home).out
+    said = " ".join(cli("forget", "2", home=home).out.split())
     for words in (
         "next session or compaction",
         "MEMORY.md.bak.1795910000",
