@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("signoff")
 #: Problems shown before the console gives up: something is wrong in every frame.
 PATIENCE = 5
+_LEFT = "The home is not there any more; it is read again when it is back"
 #: Seconds the first frame gets to reach the terminal: imports would hold its thread up.
 SHOWN = 0.02
 
@@ -139,13 +140,16 @@ class SignoffApp(Jobs, App[None]):
         wanted = self.ui.theme if self.ui.theme in names else themes.DEFAULT
         self.theme = themes.CONTRAST.name if self.no_color else wanted
 
-    def on_mount(self) -> None:
-        if self.keys:
-            self.set_keymap(dict(self.keys))
+    def on_load(self) -> None:
+        """Listen for signals before the terminal is taken: whatever is taken is given back."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGHUP, signal.SIGTERM):
                 loop.add_signal_handler(number, self.exit)
+
+    def on_mount(self) -> None:
+        if self.keys:
+            self.set_keymap(dict(self.keys))
         self.call_after_refresh(self.set_timer, SHOWN, self._enter)
 
     @property
@@ -163,20 +167,20 @@ class SignoffApp(Jobs, App[None]):
     def on_unmount(self) -> None:
         self._stop.set()
 
-    def _open(self) -> tuple[Opened, Board]:
+    def _open(self) -> tuple[Opened, Board, Watcher | None]:
         from core.desk.review import Board
 
         opened = self._start()
-        return opened, Board(opened)
+        # Before the queue is read: no change falls between the two.
+        return opened, Board(opened), self._watcher_of(opened) if self._live else None
 
-    def _home_opened(self, found: tuple[Opened, Board]) -> None:
-        opened, self.board = found
-        self.opened = opened
+    def _home_opened(self, found: tuple[Opened, Board, Watcher | None]) -> None:
+        self.opened, self.board, self._watcher = found
         self._look()
         for room in self._rooms():
             room.refresh_if_stale()
-        if self._live:
-            self._watch(opened)
+        if self._watcher is not None:
+            self._watch(self._watcher)
 
     def _no_home(self, problem: Exception) -> None:
         from core.errors import SignoffError
@@ -203,16 +207,21 @@ class SignoffApp(Jobs, App[None]):
         if opened is None or board is None:
             return
 
-        def work() -> tuple[Reading, Glance, tuple[str, ...]]:
+        def work() -> tuple[Reading, Glance, tuple[str, ...]] | None:
             from core.desk.glance import glance
             from core.desk.overview import remarks
 
+            if not opened.found.home.is_dir():
+                return None
             reading = Reading(time.monotonic(), board.read())
             return reading, glance(opened, reading.queue), remarks(opened)
 
         self.start_job("glance", work, self._looked, self.show_problem, every=True)
 
-    def _looked(self, looked: tuple[Reading, Glance, tuple[str, ...]]) -> None:
+    def _looked(self, looked: tuple[Reading, Glance, tuple[str, ...]] | None) -> None:
+        if looked is None:
+            self._home_left()
+            return
         self.reading, seen, remarks = looked
         gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
         self._facts = HomeFacts(
@@ -230,13 +239,23 @@ class SignoffApp(Jobs, App[None]):
             room.show_header()
             room.queue_read()
 
+    def _home_left(self) -> None:
+        """The home is not there: what was read stays on screen, nothing was decided elsewhere."""
+        if self._facts is not None:
+            self._facts = replace(self._facts, gates=(), remarks=(_LEFT,))
+        for room in self._rooms():
+            room.show_header()
+
     # -- live ------------------------------------------------------------------------------
 
-    def _watch(self, opened: Opened) -> None:
+    def _watcher_of(self, opened: Opened) -> Watcher:
         from core.watch import Watcher
 
-        watcher = self._watcher = Watcher(opened.found.home, stop=self._stop)
+        home = opened.found.home
+        elsewhere = [(home / folder, "skills") for folder in opened.config().external_dirs]
+        return Watcher(home, stop=self._stop, extra=elsewhere)
 
+    def _watch(self, watcher: Watcher) -> None:
         def run() -> None:
             for changed in watcher.changes():
                 with self._areas_lock:

@@ -13,13 +13,20 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from rich.cells import cell_len
 
+import console
+
 SIZE = (100, 30)
+ROOT = Path(console.__file__).parents[1]
+#: What the installed command runs.
+SIGNOFF = "from console.cli.main import main; main()"
 #: What a terminal answers to "do you draw frames whole?": their ends can be seen then.
 ASKED, ANSWER = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
 FRAME_END = "\x1b[?2026l"
@@ -222,3 +229,39 @@ class Terminal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """What a program sees: a terminal with colours, and ``folder`` for all that signoff keeps."""
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder),
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "LANG": "C.UTF-8",
+        "SIGNOFF_STATE": str(folder / "state"),
+        "SIGNOFF_SETTINGS": str(folder / "settings.toml"),
+        "HERMES_MANAGED_DIR": str(folder / "managed"),
+        **more,
+    }
+
+
+def signoff(folder: Path, home: Path, *words: str, **env: str) -> Terminal:
+    """``signoff`` in a terminal, on ``home``."""
+    command = [sys.executable, "-c", SIGNOFF, "--home", str(home), *words]
+    return Terminal(command, environment(folder, **env))
+
+
+def plain(folder: Path, home: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A plain command on ``home``, without a terminal."""
+    command = [sys.executable, "-c", SIGNOFF, "--home", str(home), *words]
+    return subprocess.run(
+        command,
+        env=environment(folder, **env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
