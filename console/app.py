@@ -391,6 +391,8 @@ class SignoffApp(Jobs, App[None]):
         room = self.screen
         if not isinstance(room, Room) or namespace is not room or not isinstance(action, str):
             return
+        if not room.is_mounted:
+            return
         name = action.partition("(")[0].rpartition(".")[2]
         if name == "note":
             name = action.partition("'")[2].partition("'")[0]

@@ -309,6 +309,8 @@ class ReviewScreen(Room):
 
     def _decided(self, batch: Batch, key: str, receipt: Receipt) -> None:
         item = self._items.get(key)
+        if item is not None and receipt.subject == key:
+            receipt = replace(receipt, subject=item.id)
         if receipt.ok:
             self._items.pop(key, None)
             self._decided_at[key] = time.monotonic()

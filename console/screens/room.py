@@ -134,7 +134,9 @@ class Room(Jobs, Screen[None]):
         self.query_one(FlashLine).update(ink.line(message, style))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot run now."""
+        """Grey what cannot run now; before the panes are there, everything."""
+        if not self.is_mounted:
+            return None
         name = str(parameters[0]) if action == "note" and parameters else action
         return None if self.why_not(name) else True
 

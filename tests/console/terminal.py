@@ -152,7 +152,8 @@ class Terminal:
             start_new_session=True,
             env=dict(env),
         )
-        self._slave = slave
+        self.slave = slave
+        self._open = [self.master, slave]
 
     # -- output ----------------------------------------------------------------------------
 
@@ -216,13 +217,18 @@ class Terminal:
             pass
         return self.process.returncode
 
+    def hang_up(self) -> None:
+        """Close the terminal under the program."""
+        for number in self._open:
+            os.close(number)
+        self._open = []
+
     def close(self) -> None:
         """End the program, whatever it does, and close the terminal."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
-        for number in (self.master, self._slave):
-            os.close(number)
+        self.hang_up()
 
     def __enter__(self) -> Terminal:
         return self
