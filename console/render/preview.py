@@ -148,7 +148,7 @@ def _lines_of(entry: str | None) -> str:
 def _proposed(value: str, width: int, folded: bool) -> Iterator[Line]:
     lines = value.split("\n")
     for line in lines[:PROPOSED] if folded else lines:
-        yield from _flow(Content("  ") + ink.line(line), width)
+        yield from (Line(piece) for piece in wrapped(ink.line(line), width, first="  "))
     if folded and len(lines) > PROPOSED:
         left = f"  ⋯ {len(lines) - PROPOSED:,} more lines"
         yield Line(Content.styled(left, ink.LABEL))
