@@ -35,7 +35,9 @@ EXPLAINED = 3
 
 @click.command()
 @click.option("--subsystem", type=click.Choice(["memory", "skills"]), help="Only this queue.")
-@click.option("--status", type=click.Choice(list(Status)), help="Only rows that stand so.")
+@click.option(
+    "--status", type=click.Choice([str(word) for word in Status]), help="Only rows that stand so."
+)
 @click.option("--target", metavar="NAME", help="Only this store or skill.")
 @click.option("--origin", metavar="NAME", help="Only what came from there.")
 @click.option("--older-than", metavar="14d", help="Only what waits longer.")
@@ -107,7 +109,7 @@ def print_queue(session: Session, listed: triage.Listing) -> None:
     paint.tell(f"{', '.join(filter(None, counts))}.", "dim")
     paint.hint("Look at one", session.command("show", "ID"))
     if triage.dead(shown):
-        paint.hint("Refuse what can no longer apply", session.command("reject", "--dead"))
+        paint.hint("Refuse what can no longer apply", f"{session.command('reject')} --dead")
     if any(label.status is not Status.READY for label in shown):
         paint.hint("What the words mean", session.command("status"))
 

@@ -35,4 +35,5 @@ def snooze(session: Session, token: str, until: str | None, wake: bool, as_json:
         paint.tell(f"{paint.word(token)} is awake.")
         return
     paint.tell(f"{paint.word(token)} sleeps until {moment:%Y-%m-%d %H:%M} UTC.")
-    paint.hint("Wake it", session.command("snooze", "--wake", token))
+    behind = "-- " if token.startswith("-") else ""
+    paint.hint("Wake it", f"{session.command('snooze')} --wake {behind}{paint.word(token)}")

@@ -39,7 +39,7 @@ _MEANING = frozenset(
     }
 )
 _SPACE = re.compile(r"\s+")
-_LENGTH = re.compile(r"(\d{1,6})([mhdw])")
+_LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 UNKNOWN = "unknown"
 

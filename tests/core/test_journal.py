@@ -18,6 +18,7 @@ from core.database import FORMAT
 from core.errors import NotFoundError, StateError
 from core.journal import Intent, Journal, State, Step
 from core.model import Change, EntryChange, Move, Node, NodeKind, RowAction, RowEdit
+from core.sightings import Sightings
 from tests.core.grounds import NOW, apart, file, folder, link
 
 HOME = "/h"
@@ -226,6 +227,11 @@ USES: Mapping[str, Callable[[Journal], object]] = {
     "entries": lambda journal: journal.entries(),
     "entry": lambda journal: journal.entry(1),
     "pins": lambda journal: journal.pins(HOME),
+    "bulk": lambda journal: journal.new_bulk(HOME, NOW),
+    "snooze": lambda journal: journal.snooze(HOME, "r", NOW, NOW),
+    "snoozes": lambda journal: journal.snoozes(HOME),
+    "refused": lambda journal: journal.refused(HOME, ["m"]),
+    "last look": lambda journal: Sightings(journal.folder).last(HOME),
 }
 
 
