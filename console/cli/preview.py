@@ -42,8 +42,10 @@ def preview(shown: Shown, now: datetime, room: int) -> Iterator[Text]:
     yield from paint.hang(Text(), paint.plain(f"{head} → {proposal.target}", "bold"), room)
     when = paint.age(proposal.created_at, now)
     since = f"{when} ago" if when != "unknown" else "at an unknown time"
-    origin = proposal.origin or "an unknown origin"
-    yield from paint.hang(Text(), paint.plain(f"proposed {since} by {origin}", "dim"), room)
+    origin = f"proposed {since} by {proposal.origin or 'an unknown origin'}"
+    if shown.origin is not None:
+        origin += f"{', ' if shown.origin.session_id else '; '}{shown.origin.words}"
+    yield from paint.hang(Text(), paint.plain(origin, "dim"), room)
     yield paint.status(shown.status) + Text(f": {paint.MEANINGS[shown.status]}", style="dim")
     yield from paint.hang(Text("  "), paint.block(outcome.message), room)
     if outcome.match and outcome.match.strategy != "exact":

@@ -127,7 +127,7 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
         subsystem=proposal.subsystem,
         action=proposal.action or "unknown",
         target=proposal.target,
-        origin=f"{origin}, {when} ago" if when else origin,
+        origin=_came_from(shown, f"{origin}, {when} ago" if when else origin),
         status=str(shown.status),
         message=outcome.message,
         findings=outcome.findings,
@@ -138,6 +138,14 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
         also=remarks,
         proposed=() if outcome.changes else tuple(proposed_parts(proposal.payload)),
     )
+
+
+def _came_from(shown: Shown, origin: str) -> str:
+    """``origin`` with the conversation it came from, or why there is none to show."""
+    found = shown.origin
+    if found is None or shown.proposal.origin == "background_review":
+        return origin
+    return f"{origin}{', ' if found.session_id else '; '}{found.words}"
 
 
 def proposed_parts(payload: Mapping[str, object]) -> Iterator[tuple[str, str]]:

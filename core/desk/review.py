@@ -10,6 +10,7 @@ from datetime import datetime
 from core.desk.decisions import SeenBefore, recall
 from core.desk.opening import Opened
 from core.errors import StateError, UnreadableError
+from core.homes.hermes.origin import Provenance, trace
 from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of, read_queue
 from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
 from core.homes.hermes.status import Status, asks, status_of
@@ -46,7 +47,7 @@ class Shown:
 
     ``name`` is what to call it on the command line; ``seal`` names this very plan, judged this
     way; ``trouble`` says why nothing could be pinned, ``""`` if it could. ``seen_before`` is the
-    refusal the same text met earlier.
+    refusal the same text met earlier, ``origin`` the conversation it came from.
     """
 
     proposal: Proposal
@@ -57,6 +58,7 @@ class Shown:
     seal: str
     trouble: str = ""
     seen_before: SeenBefore | None = None
+    origin: Provenance | None = None
 
 
 class Board:
@@ -174,6 +176,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
         seal_of(view, plan, proposal, judging),
         trouble,
         recall(opened, (proposal,)).before(proposal),
+        trace(opened.found.home, proposal),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.homes.hermes.advice.addresses import addresses
-from core.homes.hermes.advice.alarms import is_invisible, named, ordinary
+from core.homes.hermes.advice.alarms import named, ordinary
 from core.homes.hermes.advice.commands import commands
 from core.homes.hermes.advice.credentials import credentials
 from core.homes.hermes.advice.lookalikes import look_alikes
@@ -142,7 +142,7 @@ def _alarms(at: str, text: str) -> Iterator[Finding]:
     if serious:
         listed = ", ".join(named(text, hit) for hit in serious)
         message = f"The agent's memory scanner refuses this text: {listed}."
-        severity = Severity.INFO if all(map(is_invisible, serious)) else Severity.WARNING
+        severity = Severity.WARNING
     else:
         writing = " and ".join(dict.fromkeys(harmless.values()))
         message = (

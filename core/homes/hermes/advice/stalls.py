@@ -20,7 +20,7 @@ from core.model import Severity
 WORTH = 0.5
 #: Seconds for a way to share out blanks within a line, and over lines; only magnitudes count.
 _STEP, _SHARE = 8e-9, 2e-8
-_LONG = re.compile(r"\s{64}")
+_LONG = re.compile(r"\s{8}")
 _BLANKS = re.compile(r"[^\S\n]+")
 #: Words before a gap, and how far the gap after them reaches in the agent's patterns.
 _STARTS = re.compile(r"(?:(?P<far>send|post|upload|transmit)|translate)(?P<run>\s+)", re.IGNORECASE)
