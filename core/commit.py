@@ -38,8 +38,9 @@ def commit(
 ) -> Receipt:
     """Write ``plan``, or nothing; what stood in the way is in the receipt, never an exception.
 
-    Commits that did not end are settled first. Raises :class:`StateError` when signoff's own
-    folder cannot be used: then nothing was changed. ``patience``: seconds for all locks together.
+    Commits that did not end are settled first. A journal that cannot take the intent refuses it.
+    Raises :class:`StateError` when signoff's own folder cannot be used at all. ``patience``:
+    seconds for all locks together.
     """
     deadline = time.monotonic() + patience
     if not plan.outcome.lands:
@@ -59,6 +60,8 @@ def commit(
             paths = [ground.root / path for path in sorted(set(plan.outcome.locks))]
             with locks.hold(paths, deadline - time.monotonic()) as made:
                 return _decide(plan, ground, journal, now, note, tags, made)
+    except StateError as problem:
+        return _refused(plan, "io_error", f"{problem.message}; nothing was changed")
     except LockedError as problem:
         return _refused(plan, "locked", f"{problem.message}; nothing was changed")
     except UnreadableError as problem:
@@ -81,8 +84,12 @@ def _decide(
     tags: Tags,
     made: Collection[Path],
 ) -> Receipt:
-    if plan.undoes is not None and (other := journal.entry(plan.undoes).undone_by) is not None:
-        return _refused(plan, "gone", f"Entry {plan.undoes} is undone already, by entry {other}")
+    if plan.undoes is not None:
+        undone = journal.entry(plan.undoes)
+        if undone.undone_by is not None:
+            message = f"Entry {undone.id} is undone already, by entry {undone.undone_by}"
+            return _refused(plan, "gone", message)
+        ground = ground.reaching(undone.roots)
     view = View(ground.disk())
     if plan.record is not None and view.kind(plan.record) is None:
         return _refused(plan, "gone", "The proposal is gone: it was decided elsewhere")
@@ -93,6 +100,8 @@ def _decide(
     steps = resolve(plan.changes, writer.current, ground.rows)
     for step in steps:
         writer.check(step.change)
+    if not steps and plan.record is None and plan.undoes is None:
+        return Receipt(plan.subject, True, plan.outcome.category, plan.outcome.message)
     number = journal.open(
         Intent(
             at=now,
@@ -109,6 +118,7 @@ def _decide(
             entries=plan.outcome.entries,
             locks=plan.outcome.locks,
             tags=tags,
+            roots=tuple(map(str, ground.roots)),
         )
     )
     receipt = _write(plan, steps, number, ground, journal)

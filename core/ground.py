@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.files import Writer
@@ -29,6 +30,10 @@ class Ground:
         """signoff's own lock for this home."""
         name = str(self.root).encode("utf-8", "surrogateescape")
         return self.state / "locks" / sha256(name)
+
+    def reaching(self, roots: Iterable[str]) -> Ground:
+        """The same home with further folders outside it that may be written to."""
+        return replace(self, roots=(*self.roots, *map(Path, roots)))
 
     def disk(self) -> Disk:
         """The home as it stands."""

@@ -70,11 +70,16 @@ class Intent:
     entries: tuple[EntryChange, ...] = ()
     locks: tuple[str, ...] = ()
     tags: Tags = NO_TAGS
+    roots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the journal. ``steps`` are empty in listings; ``locks`` are the agent's."""
+    """One line of the journal. ``steps`` are empty in listings; ``locks`` are the agent's.
+
+    ``roots`` are the folders outside the home that it could write to: undo and recovery may too,
+    whatever the config says by then.
+    """
 
     id: int
     at: str
@@ -95,6 +100,7 @@ class Entry:
     locks: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     tags: Tags = NO_TAGS
+    roots: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -257,6 +263,7 @@ def insert(
         "actor": _actor(),
         "entries": [[pair.before, pair.after] for pair in intent.entries],
         "locks": intent.locks,
+        "roots": intent.roots,
         "bulk": tags.bulk,
         "origin": tags.origin,
         "matter": tags.matter,
@@ -339,4 +346,5 @@ def _entry(row: Sequence[Any], steps: tuple[Step, ...] = ()) -> Entry:
         steps=steps,
         # A file of the first format has none of these.
         tags=Tags(fields.get("bulk"), fields.get("origin"), fields.get("matter", "")),
+        roots=tuple(fields.get("roots", ())),
     )

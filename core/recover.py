@@ -6,6 +6,7 @@ removed. Any foreign: untouched and reported as torn.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 
@@ -46,6 +47,17 @@ def reconcile(
     )
 
 
+def settle(ground: Ground, journal: Journal) -> None:
+    """Settle what did not end, if it can be done now; a commit in progress is left alone.
+
+    Raises :class:`StateError` when the journal cannot be used.
+    """
+    if not journal.entries(str(ground.root), states=(State.OPEN,)):
+        return
+    with contextlib.suppress(LockedError, OSError), locks.hold([ground.lock]):
+        reconcile(ground, journal)
+
+
 def _settle(entry: Entry, ground: Ground, journal: Journal, patience: float) -> Settled:
     paths = [ground.root / path for path in sorted(set(entry.locks))]
     try:
@@ -61,7 +73,7 @@ def _settle(entry: Entry, ground: Ground, journal: Journal, patience: float) -> 
 
 
 def _roll(entry: Entry, ground: Ground) -> tuple[State, str]:
-    writer = ground.writer(str(entry.id))
+    writer = ground.reaching(entry.roots).writer(str(entry.id))
     for number, step in enumerate(entry.steps):
         if isinstance(step.change, Change):
             writer.sweep(step.change, number)

@@ -38,6 +38,11 @@ def plan_undo(view: View, entry: Entry, later: Sequence[Entry]) -> Plan:
             f"Entry {entry.id} is a change by another writer: there is no decision to undo",
             "Put it right by hand; `signoff journal` has what it changed",
         )
+    if entry.state is State.TORN:
+        raise UsageError(
+            f"Entry {entry.id} is torn: someone else wrote where it did",
+            f"Put it right by hand, then `signoff journal {entry.id} --seen`",
+        )
     if entry.state is not State.DONE:
         raise UsageError(
             f"Entry {entry.id} changed nothing that could be undone", "See `signoff journal`"

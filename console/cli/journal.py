@@ -29,6 +29,7 @@ _NOTHING = "Nothing was decided here yet."
 @click.argument("number", type=int, required=False, metavar="[ENTRY]")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the newest N.")
 @click.option("--search", "text", default="", metavar="TEXT", help="Only what holds this text.")
+@click.option("--seen", is_flag=True, help="Put the torn ENTRY away: it was looked at.")
 @click.option("--stats", is_flag=True, help="How often each origin's proposals are approved.")
 @json_option
 @pass_session
@@ -37,6 +38,7 @@ def journal(
     number: int | None,
     limit: int | None,
     text: str,
+    seen: bool,
     stats: bool,
     as_json: bool,
 ) -> None:
@@ -44,8 +46,12 @@ def journal(
 
     Changes that someone else made to memory files and skills stand in it as `outside`.
     """
-    opened = session.read()
+    if seen and number is None:
+        raise UsageError("--seen goes with an ENTRY", "Name the torn entry")
+    opened = session.decide() if seen else session.read()
     note_again(opened)
+    if seen and number is not None:
+        history.put_away(opened, number)
     if stats:
         _tell_stats(opened, as_json)
         return

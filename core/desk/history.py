@@ -8,7 +8,7 @@ from core.commit import commit
 from core.desk.opening import Opened
 from core.desk.outside import note_outside
 from core.desk.receipts import after_undo
-from core.errors import NotFoundError
+from core.errors import NotFoundError, UsageError
 from core.journal import Entry, State
 from core.model import Receipt
 from core.recover import open_entries
@@ -68,6 +68,21 @@ def undo_bulk(opened: Opened, bulk: int, note: str = "") -> Iterator[Receipt]:
             f"Nothing of bulk step {bulk} is left to undo here", "See `signoff journal`"
         )
     return undo_each(opened, parts, note)
+
+
+def put_away(opened: Opened, number: int) -> Entry:
+    """Take a torn entry off the list of what did not end: a person has looked at it.
+
+    Raises :class:`NotFoundError`, :class:`UsageError` for an entry that is not torn, and
+    :class:`StateError`.
+    """
+    opened.check_state()
+    entry = _own(opened, number)
+    if entry.state is not State.TORN:
+        raise UsageError(f"Entry {number} is not torn", "There is nothing to put away")
+    message = f"put away by a person; {entry.message}"
+    opened.journal.close(number, State.DROPPED, "torn", message)
+    return opened.journal.entry(number)
 
 
 def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Receipt]:

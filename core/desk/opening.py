@@ -16,6 +16,7 @@ from core.homes.hermes.proposals import Judging, Pins
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
 from core.journal import Journal
+from core.recover import settle
 from core.settings import Settings
 from core.view import Disk, Source, View
 
@@ -77,9 +78,13 @@ class Opened:
             return {}
 
     def check_state(self) -> None:
-        """Raise :class:`StateError` unless a decision could be journalled now."""
+        """Make ready for a decision: the journal can be written, what did not end is settled.
+
+        Raises :class:`StateError` when a decision could not be journalled now.
+        """
         # Pinning nothing opens the journal for writing, and makes it where there is none yet.
         self.journal.pin(str(self.found.home), "", {}, self.clock())
+        settle(self.ground(), self.journal)
 
     def state_trouble(self) -> str:
         """Why a decision could not be journalled, ``""`` if it could; makes and writes nothing."""

@@ -86,7 +86,7 @@ def test_a_refused_outcome_touches_nothing(ground: Ground, journal: Journal) -> 
     assert (tree(ground.root), journal.folder.exists()) == (before, False)
 
 
-def test_a_plan_without_steps_is_journalled_and_writes_nothing(
+def test_a_plan_without_steps_is_no_decision_that_undo_would_find(
     ground: Ground, journal: Journal
 ) -> None:
     plan = bind(View(ground.disk()), "pin", "deploy", Outcome("noop", "Pinned already"))
@@ -94,8 +94,8 @@ def test_a_plan_without_steps_is_journalled_and_writes_nothing(
     receipt = commit(plan, ground, journal, now=NOW)
     assert (receipt.ok, receipt.category, receipt.changed) == (True, "noop", ())
     assert tree(ground.root) == before
-    assert receipt.journal is not None
-    assert journal.entry(receipt.journal).state is State.DONE
+    assert receipt.journal is None
+    assert journal.entries() == ()
 
 
 def test_a_success_that_changes_no_byte_removes_the_record(
@@ -328,6 +328,8 @@ def test_no_place_for_the_journal(ground: Ground) -> None:
     ground.state.unlink()
     ground.state.mkdir()
     (ground.state / "journal.sqlite3").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StateError, match="The journal"):
-        commit(plan, ground, Journal(ground.state), now=NOW)
+    receipt = commit(plan, ground, Journal(ground.state), now=NOW)
+    assert (receipt.ok, receipt.category) == (False, "io_error")
+    assert receipt.message.startswith("The journal")
+    assert receipt.message.endswith("nothing was changed")
     assert tree(ground.root) == before

@@ -359,14 +359,15 @@ def test_undo_twice_is_refused(ground: Ground, journal: Journal) -> None:
     assert tree(ground.root) == now
 
 
-@pytest.mark.parametrize("kind", ["counter", "nothing"])
+@pytest.mark.parametrize("kind", ["counter", "record"])
 def test_two_undos_planned_at_once_take_it_back_once(
     kind: str, ground: Ground, journal: Journal
 ) -> None:
     """Nothing of these plans is sealed on bytes: only the journal can tell."""
     edit = RowEdit(usage.PATH, "deploy", RowAction.ADD, "patch_count", 1, 3)
     outcome = Outcome("ok", "ok", (edit,) if kind == "counter" else (), locks=(usage.LOCK,))
-    number = do(bind(View(ground.disk()), "curate", "x", outcome), ground, journal)
+    record = RECORD if kind == "record" else None
+    number = do(bind(View(ground.disk()), "curate", "x", outcome, record=record), ground, journal)
     plans = [undo_plan(number, ground, journal) for _ in range(2)]
     told = [commit(plan, ground, journal, now=NOW) for plan in plans]
     assert [receipt.category for receipt in told] == ["undone", "gone"]
@@ -374,7 +375,7 @@ def test_two_undos_planned_at_once_take_it_back_once(
     assert rows_of(ground)["deploy"]["patch_count"] == 1
 
 
-@pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
+@pytest.mark.parametrize("state", [State.OPEN, State.FAILED, State.DROPPED])
 def test_what_did_nothing_has_nothing_to_undo(
     state: State, ground: Ground, journal: Journal
 ) -> None:
@@ -382,6 +383,14 @@ def test_what_did_nothing_has_nothing_to_undo(
     journal.close(number, state, "io_error", "")
     with pytest.raises(UsageError, match="changed nothing that could be undone"):
         undo(number, ground, journal)
+
+
+def test_a_torn_entry_says_what_a_person_does_next(ground: Ground, journal: Journal) -> None:
+    number = approve("add", ground, journal)
+    journal.close(number, State.TORN, "torn", "")
+    with pytest.raises(UsageError, match="torn: someone else wrote") as problem:
+        undo(number, ground, journal)
+    assert f"signoff journal {number} --seen" in problem.value.hint
 
 
 # -- the cache -----------------------------------------------------------------------------------
