@@ -310,19 +310,19 @@ class Snapshot:
     """
 
     def __init__(self, base: Source) -> None:
-        self._base = base
+        self.base = base
         self._nodes: dict[tuple[str, bool], Node | OSError | ValueError | None] = {}
         self._listings: dict[str, tuple[str, ...] | OSError | ValueError] = {}
         self.answers: dict[str, object] = {}
 
     def relative(self, path: str) -> str:
-        return self._base.relative(path)
+        return self.base.relative(path)
 
     def node(self, path: str, *, data: bool) -> Node | None:
         key = (path, data)
         if key not in self._nodes:
             try:
-                self._nodes[key] = self._base.node(path, data=data)
+                self._nodes[key] = self.base.node(path, data=data)
             except (OSError, ValueError) as problem:
                 self._nodes[key] = problem
         found = self._nodes[key]
@@ -333,7 +333,7 @@ class Snapshot:
     def names(self, path: str) -> tuple[str, ...]:
         if path not in self._listings:
             try:
-                self._listings[path] = self._base.names(path)
+                self._listings[path] = self.base.names(path)
             except (OSError, ValueError) as problem:
                 self._listings[path] = problem
         found = self._listings[path]

@@ -6,7 +6,7 @@ the same home at the same time: the same plans, laid over each other in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.desk.decide import Item, Request, asleep, files_of, held_back, items_of, plan_item
@@ -19,7 +19,7 @@ from core.desk.search import Improvement, improve
 from core.homes.hermes.pending import Proposal, read_queue
 from core.homes.hermes.proposals import Judging
 from core.journal import Step
-from core.model import Budget, Move, Receipt
+from core.model import Budget, Change, Move, NodeKind, Receipt
 from core.overlay import Overlay
 from core.plan import Plan
 from core.steps import RowFormat, resolve
@@ -134,7 +134,7 @@ class _Stage:
             row, steps = self._turn(item, source)
             rows.append(row)
             if steps:
-                source = Overlay(source, [step.change for step in steps])
+                source = laid(source, steps)
         return tuple(rows), source
 
     def _turn(self, item: Item, source: Source) -> tuple[Row, Sequence[Step]]:
@@ -151,6 +151,44 @@ class _Stage:
         steps = resolve(plan.changes, view.quiet().current, self.rows)
         receipt = after_approval(_expected(plan, steps), self.rivals.left(plan.outcome.claims))
         return Row(file, receipt, budget), steps
+
+
+def laid(source: Source, steps: Sequence[Step]) -> Snapshot:
+    """``source`` with ``steps`` made. What was found out about it and still holds is kept.
+
+    A plan that only rewrites files leaves the config, the listing of skills and the other store
+    as they were: finding those out again for each of hundreds of plans is what takes the time.
+    """
+    base = source.base if isinstance(source, Snapshot) else source
+    below = base if isinstance(base, Overlay) else source
+    after = Snapshot(Overlay(below, [step.change for step in steps]))
+    if isinstance(source, Snapshot) and all(_rewrites(source, step.change) for step in steps):
+        changed = {step.change.path for step in steps}
+        after.answers = {
+            key: answer for key, answer in source.answers.items() if _holds(key, changed)
+        }
+    return after
+
+
+#: What :meth:`View.shared` knows that does not depend on the text of skills and usage rows.
+_LASTING = ("config", "skill-index", "folder", "inside", "memory-file", "memory-scan")
+
+
+def _rewrites(source: Source, change: Change | Move) -> bool:
+    """Whether ``change`` leaves every folder, name and link as it is, but for pending records."""
+    if isinstance(change, Move) or change.before is None:
+        return False
+    if change.before.kind is not NodeKind.FILE:
+        return False
+    if change.after is None:
+        return change.cache or change.path.startswith("pending/")
+    here = source.node(change.path, data=False)
+    return here is not None and here.kind is NodeKind.FILE
+
+
+def _holds(key: str, changed: Collection[str]) -> bool:
+    kind, _, about = key.partition("\0")
+    return kind.startswith(_LASTING) and about.partition("\0")[0] not in changed
 
 
 def _expected(plan: Plan, steps: Sequence[Step]) -> Receipt:

@@ -18,7 +18,7 @@ from core.model import Budget, Change, Node, NodeKind, Outcome, Receipt
 from core.overlay import Overlay
 from core.view import Source, View
 
-#: Plans made for one search at most; about a second.
+#: Plans made for one search at most; about two seconds.
 PLANS = 1500
 #: Selections up to this long are tried in every order.
 EVERY_ORDER = 5
