@@ -42,6 +42,15 @@ class Labelled(Message):
     rows: list[QueueItem]
 
 
+@dataclass(frozen=True)
+class _How:
+    """What a preview is drawn by, beside itself."""
+
+    width: int
+    split: bool | None
+    folded: bool
+
+
 class ReviewScreen(Room):
     """Decide what waits. The cursor acts on a record, never on a place in the list."""
 
@@ -180,20 +189,28 @@ class ReviewScreen(Room):
             return
         opened, token, now = self.signoff.opened, item.token, self.signoff.now()
 
-        def work() -> tuple[str, Shown, Preview]:
+        draw = self._drawn_as()
+
+        def work() -> tuple[str, Shown, Preview, _How, Sequence[Line]]:
             from console.screens.review_rows import preview_of
             from core.desk.review import show
 
             shown = show(opened, token)
-            return item.key, shown, preview_of(shown, now)
+            preview = preview_of(shown, now)
+            return item.key, shown, preview, draw, _draw(preview, draw)
 
         self.start_job("preview", work, self._previewed, self._not_previewed)
 
-    def _previewed(self, result: tuple[str, Shown, Preview]) -> None:
-        key, self._shown, self._preview = result
-        same = self._shown_key == key
-        self._shown_key = key
-        self._draw_preview(keep=same)
+    def _previewed(self, result: tuple[str, Shown, Preview, _How, Sequence[Line]]) -> None:
+        key, shown, preview, drawn_as, lines = result
+        if key != self.queue.cursor_key:
+            return
+        same, self._shown_key = self._shown_key == key, key
+        self._shown, self._preview = shown, preview
+        if drawn_as == self._drawn_as():
+            self.preview.set_lines(lines, keep=same)
+        else:
+            self._draw_preview(keep=same)
         self.refresh_bindings()
 
     def _not_previewed(self, problem: Exception) -> None:
@@ -204,16 +221,15 @@ class ReviewScreen(Room):
             return
         self._say(f"{problem.message}. {problem.hint}")
 
+    def _drawn_as(self) -> _How:
+        return _How(self._width, self.signoff.ui.split, self._folded)
+
     def _draw_preview(self, *, keep: bool) -> None:
-        width = self._width
         if self._preview is None:
-            pieces = wrapped(ink.block(self._sentence), width)
+            pieces = wrapped(ink.block(self._sentence), self._width)
             self.preview.set_lines([Line(piece) for piece in pieces], keep=keep)
-            return
-        lines = preview_lines(
-            self._preview, width, split=self.signoff.ui.split, folded=self._folded
-        )
-        self.preview.set_lines(lines, keep=keep)
+        else:
+            self.preview.set_lines(_draw(self._preview, self._drawn_as()), keep=keep)
 
     def on_line_view_width_changed(self, message: LineView.WidthChanged) -> None:
         message.stop()
@@ -398,6 +414,10 @@ _EMPTY = (
     "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
     " write gates are on (`signoff gate on`). u takes back the newest decision."
 )
+
+
+def _draw(preview: Preview, how: _How) -> Sequence[Line]:
+    return preview_lines(preview, how.width, split=how.split, folded=how.folded)
 
 
 def _paint(item: QueueItem, state: RowState) -> Sequence[Content]:

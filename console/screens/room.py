@@ -12,13 +12,13 @@ from textual.events import Resize, ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from console.actions import actions_of
 from console.jobs import Jobs
 from console.render import ink
 from console.screens.host import Host
-from console.widgets.bars import FlashLine, HomeBar, Notice
+from console.widgets.bars import FlashLine, HomeBar, KeyBar, Notice
 
 #: Below this the screen says so instead of drawing what cannot be read.
 SMALLEST = Size(40, 10)
@@ -82,7 +82,7 @@ class Room(Jobs, Screen[None]):
         yield Notice()
         yield Widget(*self.panes(), classes="panes")
         yield FlashLine()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
         yield Static(
             Content(f"signoff needs {SMALLEST.width} columns and {SMALLEST.height} lines"),
             id="tiny",
@@ -115,7 +115,7 @@ class Room(Jobs, Screen[None]):
     def show_header(self) -> None:
         """Draw the header again, and under it what to mend."""
         if self.is_mounted:
-            self.query_one(HomeBar).update(self.signoff.header_for(self.MODE, self.size.width - 2))
+            self.query_one(HomeBar).say(self.signoff.header_for(self.MODE, self.size.width - 2))
             self.query_one(Notice).say(self.signoff.notice())
 
     def show_empty(self, empty: bool, rows: Widget, text: Widget) -> None:
@@ -131,7 +131,7 @@ class Room(Jobs, Screen[None]):
 
     def flash(self, message: str, style: str = "") -> None:
         """Say what became of the person's last key."""
-        self.query_one(FlashLine).update(ink.line(message, style))
+        self.query_one(FlashLine).say(ink.line(message, style))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot run now; before the panes are there, everything."""

@@ -1,9 +1,14 @@
-"""The bars of every screen: the home on top, what to mend under it, the last event below."""
+"""The bars of every screen: home, what to mend, the last event, the keys.
+
+They change often, and a new layout of the screen costs more than all they say.
+"""
 
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import Static
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+from textual.widgets._footer import FooterKey
 
 
 class HomeBar(Static):
@@ -12,17 +17,24 @@ class HomeBar(Static):
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
 
+    def say(self, content: Content) -> None:
+        """Show its two lines."""
+        self.update(content, layout=False)
+
 
 class Notice(Static):
     """What a person should mend before deciding; takes no room while there is nothing."""
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
+        self._said: str | None = None
 
     def say(self, content: Content) -> None:
         """Show sentences, or nothing."""
-        self.update(content)
-        self.display = bool(content)
+        if content.plain != self._said:
+            self._said = content.plain
+            self.update(content)
+            self.display = bool(content)
 
 
 class FlashLine(Static):
@@ -30,3 +42,31 @@ class FlashLine(Static):
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
+
+    def say(self, content: Content) -> None:
+        """Show one line."""
+        self.update(content, layout=False)
+
+
+class KeyBar(Footer):
+    """The keys that work here. Textual (8.2.8) mounts all of them anew whenever one is greyed."""
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False)
+        self._keys: list[tuple[str, str, str]] = []
+
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """Mount other keys, or grey those that are there."""
+        if not self.is_attached or screen is not self.screen:
+            return
+        active = [found for found in screen.active_bindings.values() if found.binding.show]
+        keys = [(f.binding.action, f.binding.key, f.binding.description) for f in active]
+        if keys != self._keys or not self._bindings_ready:
+            if screen.app.app_focus:
+                self._keys = keys
+            super().bindings_changed(screen)
+            return
+        enabled = {found.binding.key: found.enabled for found in active}
+        for key in self.query(FooterKey):
+            key._disabled = not enabled.get(key.key, True)
+            key.set_class(key._disabled, "-disabled")
