@@ -204,6 +204,52 @@ def test_the_guard_seals_the_pin_it_looked_at() -> None:
     )
 
 
+UNKNOWN = {
+    "cut short": b"{",
+    "a list": b"[]",
+    "a folder": Node(NodeKind.DIR),
+    "a row that is no object": b'{"probe": 5}',
+}
+
+
+@pytest.mark.parametrize("stands", UNKNOWN)
+def test_a_delete_whose_pin_cannot_be_read_is_refused(stands: str) -> None:
+    """The agent takes such a file for "no pins"; a pin that cannot be read blocks the delete."""
+    view = home(**{usage.PATH: UNKNOWN[stands]})
+    assert run(view, action="delete", name="probe").category == "ok"
+    outcome = guarded(view, off=frozenset(GUARDS), action="delete", name="probe")
+    assert (outcome.category, outcome.changes, outcome.locks) == ("unreadable_target", (), ())
+    assert "so whether the skill is pinned is not known" in outcome.message
+    assert outcome.message.endswith("put skills/.usage.json right or move it away.")
+    assert status_of(outcome) is Status.UNREADABLE
+    batch = [{"action": "delete", "name": "probe"}]
+    newest = guarded(view, None, Rules.NEWEST, action="batch", operations=batch)
+    assert newest.category == "unreadable_target"
+    patch = guarded(view, action="patch", name="probe", old_string="# Body", new_string="# New")
+    assert (patch.category, rows(patch)) == ("ok", [])
+
+
+def test_the_row_under_the_heads_name_must_be_readable_too() -> None:
+    view = home(**{"skills/a/SKILL.md": skill("b"), usage.PATH: b'{"a": {}, "b": null}'})
+    assert guarded(view, action="delete", name="a").category == "unreadable_target"
+    assert guarded(view, action="delete", name="probe").category == "ok"
+
+
+def test_the_refusal_ends_when_the_file_can_be_read_again() -> None:
+    broken = home(**{usage.PATH: b"{"})
+    guarded(broken, action="delete", name="probe")
+    assert all(holds(fact, home(**{usage.PATH: b"{"})) for fact in broken.facts)
+    assert not all(holds(fact, home(**{usage.PATH: b"{}"})) for fact in broken.facts)
+
+
+@pytest.mark.parametrize("stands", [b"[]", b'{"new": 5}'])
+def test_a_mark_that_cannot_be_written_is_said(stands: bytes) -> None:
+    view = home(**{usage.PATH: stands})
+    outcome = guarded(view, origin=REVIEW, action="create", name="new", content=NEW)
+    assert (outcome.category, rows(outcome)) == ("ok", [])
+    assert finding(outcome, "guard_provenance").severity is Severity.WARNING
+
+
 @pytest.mark.parametrize(
     "payload",
     [

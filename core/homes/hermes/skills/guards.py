@@ -2,7 +2,8 @@
 
 A guard refuses (``structure``, ``pinned_name``, ``unstorable``), asks (``approximate``) or changes
 what is written (``archive``, ``provenance``, ``line_endings``, ``modes``). Each is switched off by
-its name. A refusal of the agent stays one; what lands is also read for text that hides or commands.
+its name; a delete whose pin cannot be read is always refused. A refusal of the agent stays one;
+what lands is also read for text that hides or commands.
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
-from core.homes.hermes.skills.actions import FOLDER, as_text
+from core.homes.hermes.skills.actions import as_text
 from core.homes.hermes.skills.advice import advice
+from core.homes.hermes.skills.archiving import archived, with_finding, with_usage_lock, within
 from core.homes.hermes.skills.replay import APPROXIMATE
 from core.homes.hermes.skills.rules import SKILL_FILE, RefusedError, check_skill_text
 from core.homes.hermes.skills.tree import (
-    ARCHIVE,
-    SKILLS,
     declared_name,
     find_skill,
     has_skill_file,
@@ -32,15 +32,13 @@ from core.homes.hermes.skills.tree import (
 from core.model import (
     AnyChange,
     Change,
-    Finding,
-    Move,
     Node,
     NodeKind,
     Outcome,
     RowEdit,
     Severity,
 )
-from core.view import View, join, name, parent
+from core.view import View, name, parent
 
 BACKGROUND = "background_review"
 #: Names the agent never lets its curator manage (0.19.0).
@@ -97,6 +95,8 @@ def guard(
         )
     if not outcome.lands:
         return outcome
+    if unknown := _pin_unknown(case):
+        return replace(outcome, category="unreadable_target", message=unknown, changes=(), locks=())
     refusing = (
         ("unstorable", _unstorable),
         ("structure", _structure),
@@ -113,6 +113,20 @@ def guard(
 
 
 # -- refuse ----------------------------------------------------------------------------------------
+
+
+def _pin_unknown(case: _Case) -> str:
+    """Why a delete cannot be judged: a pin that cannot be read may be one. Nothing switches it."""
+    folder = _deleted(case)
+    if folder is None:
+        return ""
+    for named in dict.fromkeys((name(folder), declared_name(case.view, folder))):
+        if reason := usage.unknown(case.view, named):
+            return (
+                f"{reason}, so whether the skill is pinned is not known: "
+                f"put {usage.PATH} right or move it away."
+            )
+    return ""
 
 
 def _unstorable(_: _Case, outcome: Outcome) -> str:
@@ -181,7 +195,7 @@ def _approximate(case: _Case, outcome: Outcome) -> Outcome:
         return outcome
     if not case.on("approximate"):
         return outcome
-    return _add(
+    return with_finding(
         outcome,
         "guard_approximate",
         Severity.WARNING,
@@ -197,43 +211,7 @@ def _archive(case: _Case, outcome: Outcome) -> Outcome:
     folder = _deleted(case)
     if folder is None or not case.on("archive"):
         return outcome
-    if _external(case, folder):
-        return _add(
-            outcome,
-            "guard_archive",
-            Severity.WARNING,
-            "The skill lies in an external folder, which has no archive: it is deleted for good.",
-        )
-    kind = case.view.kind(ARCHIVE)
-    if kind not in (None, NodeKind.DIR):
-        return _add(
-            outcome,
-            "guard_archive",
-            Severity.WARNING,
-            f"{ARCHIVE} cannot be used, so the skill is deleted for good, as the agent would.",
-        )
-    target = _free_place(case, name(folder))
-    kept = [
-        change
-        for change in outcome.changes
-        if not isinstance(change, RowEdit) and not _within(change.path, folder)
-    ]
-    made = [] if kind else [Change(ARCHIVE, None, FOLDER)]
-    rows = usage.load(case.view)
-    archived = {"state": "archived", "archived_at": case.now.isoformat()}
-    edits = usage.put(rows, _row_key(case, rows, folder), archived, case.now)
-    landed = replace(
-        outcome,
-        message=f"Archives the skill {name(folder)} as {target}.",
-        changes=(*made, Move(folder, target), *kept, *edits),
-        locks=_with_usage_lock(outcome.locks) if edits else outcome.locks,
-    )
-    return _add(
-        landed,
-        "guard_archive",
-        Severity.INFO,
-        f"The folder is moved to {target}; the agent alone would delete it for good.",
-    )
+    return archived(case.view, outcome, folder, case.config, case.now)
 
 
 def _provenance(case: _Case, outcome: Outcome) -> Outcome:
@@ -242,16 +220,26 @@ def _provenance(case: _Case, outcome: Outcome) -> Outcome:
     rows = usage.load(case.view)
     edits: list[RowEdit] = []
     for named in _created(case.payload):
-        if named not in PROTECTED:
-            edits += usage.put(rows, named, {"created_by": "agent"}, case.now)
+        if named in PROTECTED:
+            continue
+        if reason := usage.unknown(case.view, named):
+            return with_finding(
+                outcome,
+                "guard_provenance",
+                Severity.WARNING,
+                f"{reason}: the skill cannot be marked as the agent's own, "
+                "so its curator leaves it alone.",
+                usage.PATH,
+            )
+        edits += usage.put(rows, named, {"created_by": "agent"}, case.now)
     if not edits:
         return outcome
     landed = replace(
         outcome,
         changes=(*outcome.changes, *edits),
-        locks=_with_usage_lock(outcome.locks),
+        locks=with_usage_lock(outcome.locks),
     )
-    return _add(
+    return with_finding(
         landed,
         "guard_provenance",
         Severity.INFO,
@@ -273,7 +261,7 @@ def _line_endings(case: _Case, outcome: Outcome) -> Outcome:
             kept = _BOM + kept
         if kept != after:
             outcome = _written(outcome, change, replace(change.after, data=kept))
-            outcome = _add(
+            outcome = with_finding(
                 outcome,
                 "guard_line_endings",
                 Severity.INFO,
@@ -281,7 +269,7 @@ def _line_endings(case: _Case, outcome: Outcome) -> Outcome:
                 change.path,
             )
         elif b"\r\n" in before and mixed and b"\r\n" not in after:
-            outcome = _add(
+            outcome = with_finding(
                 outcome,
                 "guard_line_endings",
                 Severity.INFO,
@@ -298,7 +286,7 @@ def _modes(case: _Case, outcome: Outcome) -> Outcome:
         if change.before.mode != change.after.mode:
             mode = change.after.mode
             outcome = _written(outcome, change, replace(change.after, mode=change.before.mode))
-            outcome = _add(
+            outcome = with_finding(
                 outcome,
                 "guard_modes",
                 Severity.INFO,
@@ -333,12 +321,6 @@ def _refused(outcome: Outcome, guard_name: str, reason: str) -> Outcome:
     return replace(outcome, category=f"guard_{guard_name}", message=reason, changes=(), locks=())
 
 
-def _add(
-    outcome: Outcome, code: str, severity: Severity, message: str, at: str | None = None
-) -> Outcome:
-    return replace(outcome, findings=(*outcome.findings, Finding(code, severity, message, at)))
-
-
 def _written(outcome: Outcome, change: Change, after: Node) -> Outcome:
     swapped: tuple[AnyChange, ...] = tuple(
         replace(change, after=after) if other is change else other for other in outcome.changes
@@ -369,38 +351,6 @@ def _operations(payload: Mapping[str, object]) -> tuple[Mapping[str, object], ..
     return tuple(part for part in operations if isinstance(part, Mapping))
 
 
-def _row_key(case: _Case, rows: usage.Rows, folder: str) -> str:
-    """The row the curator looks at is under the head's name; the folder's stands in."""
-    declared = declared_name(case.view, folder)
-    if rows.row(declared) is None and rows.row(name(folder)) is not None:
-        return name(folder)
-    return declared
-
-
-def _free_place(case: _Case, named: str) -> str:
-    """A place in the archive; taken ones get the agent's stamp, a later second if need be."""
-    place = join(ARCHIVE, named)
-    moment = case.now
-    while case.view.kind(place) is not None:
-        place = join(ARCHIVE, f"{named}-{moment:%Y%m%d%H%M%S}")
-        moment += timedelta(seconds=1)
-    return place
-
-
-def _with_usage_lock(locks: tuple[str, ...]) -> tuple[str, ...]:
-    return locks if usage.LOCK in locks else (usage.LOCK, *locks)
-
-
-def _external(case: _Case, folder: str) -> bool:
-    return not _within(folder, SKILLS) or any(
-        _within(folder, external) for external in case.config.external_dirs
-    )
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
 def _leads_out(case: _Case, path: str) -> bool:
     """Whether a write to ``path`` would end outside the home and every root of skills."""
     real = case.view.resolve(path)
@@ -409,13 +359,13 @@ def _leads_out(case: _Case, path: str) -> bool:
     if not real.startswith(("/", "..")):
         return False
     bases = (case.view.resolve(root) for root in roots(case.config, case.rules))
-    return not any(base is not None and _within(real, base) for base in bases)
+    return not any(base is not None and within(real, base) for base in bases)
 
 
 def _inside_skill(view: View, path: str, root: str) -> bool:
     """Whether a folder above the one of ``path``, below ``root``, is a skill already."""
     above = parent(parent(path))
-    while _within(above, root) and above != root:
+    while within(above, root) and above != root:
         if has_skill_file(view, above):
             return True
         above = parent(above)

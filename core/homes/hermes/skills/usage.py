@@ -58,6 +58,14 @@ def ask(view: View, key: str, name: str) -> Any:
     return json.loads(view.ask("usage-field", json.dumps([key, name]), _field))
 
 
+def unknown(view: View, key: str) -> str:
+    """Why the row of ``key`` cannot be told, as a clause; ``""`` if it can, or there is none.
+
+    A row that is no object cannot. Only the answer is recorded.
+    """
+    return view.ask("usage-unknown", key, _unknown)
+
+
 def empty_row(now: datetime) -> dict[str, Any]:
     """The row the agent starts from."""
     return {
@@ -161,6 +169,15 @@ def made(data: bytes | None, edits: Sequence[RowEdit]) -> bool:
 def _field(view: View, key: str) -> str:
     row, name = json.loads(key)
     return json.dumps((load(view).row(row) or {}).get(name), sort_keys=True)
+
+
+def _unknown(view: View, key: str) -> str:
+    rows = load(view)
+    if rows.problem:
+        said = rows.problem.startswith(PATH)
+        return rows.problem if said else f"{PATH} cannot be read ({rows.problem})"
+    odd = key in rows.rows and rows.row(key) is None
+    return f"{PATH} holds no object for {key}" if odd else ""
 
 
 def _parse(data: bytes | None) -> dict[str, Any]:
