@@ -23,7 +23,7 @@ class Status(StrEnum):
 
 
 #: Guards that ask a person before the proposal lands.
-ASKING = frozenset({"guard_fragment", "guard_approximate", "guard_delimiter"})
+ASKING = frozenset({"guard_fragment", "guard_approximate", "guard_delimiter", "guard_archive"})
 
 _WORDS = {
     Status.READY: "ok",
