@@ -42,9 +42,10 @@ def journal(
     stats: bool,
     as_json: bool,
 ) -> None:
-    """List what was decided on this home, newest first; one ENTRY with what it changed.
+    """List what was decided on this home, newest first.
 
-    Changes that someone else made to memory files and skills stand in it as `outside`.
+    With ENTRY: that one, and what it changed. Changes that someone else made to memory files
+    and skills stand in it as `outside`.
     """
     if seen and number is None:
         raise UsageError("--seen goes with an ENTRY", "Name the torn entry")
@@ -137,9 +138,10 @@ def _cells(entry: Entry) -> list[Text]:
 def undo(
     session: Session, entries: tuple[int, ...], bulk: int | None, note: str, as_json: bool
 ) -> None:
-    """Take decisions back, by default the newest; a bulk step as one.
+    """Take decisions back, by default the newest.
 
-    ENTRY is a number of `signoff journal`; several are taken back together, the newest first.
+    Several that were decided at once go back as one. ENTRY is a number of `signoff journal`;
+    several are taken back together, the newest first.
     """
     if bulk is not None and entries:
         raise UsageError("--bulk stands alone", "Leave out the entries")

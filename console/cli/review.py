@@ -36,7 +36,10 @@ EXPLAINED = 3
 @click.command()
 @click.option("--subsystem", type=click.Choice(["memory", "skills"]), help="Only this queue.")
 @click.option(
-    "--status", type=click.Choice([str(word) for word in Status]), help="Only rows that stand so."
+    "--status",
+    type=click.Choice([str(word) for word in Status]),
+    metavar="WORD",
+    help="Only rows that stand so.",
 )
 @click.option("--target", metavar="NAME", help="Only this store or skill.")
 @click.option("--origin", metavar="NAME", help="Only what came from there.")

@@ -17,9 +17,10 @@ from core.errors import UsageError
 @json_option
 @pass_session
 def snooze(session: Session, token: str, until: str | None, wake: bool, as_json: bool) -> None:
-    """Leave a proposal out of the queue until a date; nothing in the home is changed.
+    """Leave a proposal out of the queue until a date.
 
-    `signoff pending --snoozed` lists it too. --all skips it; naming it decides it.
+    Nothing in the home is changed. `signoff pending --snoozed` lists it too. --all skips it;
+    naming it decides it.
     """
     if wake == (until is not None):
         raise UsageError("Say until when, or --wake", "Such as `signoff snooze ID --until 7d`")
