@@ -23,7 +23,7 @@ from console.cli.session import (
 from core.desk import decide, forecast, overview, review, triage
 from core.desk.decisions import length_of
 from core.desk.opening import Opened
-from core.errors import NotFoundError, UsageError
+from core.errors import NotFoundError, UnreadableError, UsageError
 from core.homes.hermes.status import Status
 from core.model import Receipt
 
@@ -271,9 +271,13 @@ def _reject_dead(session: Session, more: object, dry_run: bool, note: str, as_js
         raise UsageError("--dead stands alone", "Leave out the ids and --all")
     opened = session.read() if dry_run else session.decide()
     board = review.Board(opened)
-    named = review.names(board.read())
+    queue = board.read()
+    named = review.names(queue)
     known = decide.waiting(opened)
     rows = triage.dead(list(board.labels()))
+    if not rows and queue.broken:
+        hint = "Mend the folder first; `signoff doctor` says more"
+        raise UnreadableError("; ".join(overview.trouble(queue)), hint)
     if not rows:
         raise NotFoundError("Nothing that waits is dead", "See `signoff pending`")
     if dry_run:

@@ -16,7 +16,7 @@ from core.desk.receipts import after_approval, after_rejection, command
 from core.desk.review import Label, label_one, names, pin, seal_of
 from core.desk.rivals import NO_RIVALS, Rivals, rivals_of
 from core.errors import NotFoundError, SignoffError, UsageError
-from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, read_queue
+from core.homes.hermes.pending import SUBSYSTEMS, Proposal, Queue, Unreadable, find, read_queue
 from core.homes.hermes.proposals import Judging, plan_approval, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import NO_TAGS
@@ -51,12 +51,14 @@ class NeedsTerminalError(SignoffError):
 class Item:
     """One thing to decide, under the name it has in the answer; no entry: nothing is called so.
 
-    ``shown`` is how it stood when the person decided, if that was a row.
+    ``shown`` is how it stood when the person decided, if that was a row. ``broken`` says why it is
+    not known whether there is an entry: a folder of the queue cannot be read.
     """
 
     name: str
     entry: Proposal | Unreadable | None
     shown: Label | None = None
+    broken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +158,22 @@ def items_of(queue: Queue, request: Request, *, readable_only: bool = True) -> l
         entries: list[Proposal | Unreadable] = list(queue.proposals)
         if not readable_only:
             entries += queue.unreadable
-        if not entries:
+        if not entries and not queue.broken:
             raise NotFoundError("Nothing waits for this decision", "See `signoff pending`")
-        return [Item(named[entry.file], entry) for entry in entries]
+        known = [Item(named[entry.file], entry) for entry in entries]
+        return [*known, *_unknown(queue)]
     if not request.tokens:
         raise NotFoundError("Nothing was named to decide", "See `signoff pending`")
     found = [_find(queue, token) for token in dict.fromkeys(request.tokens)]
     items = {
-        entry.file if entry else token: Item(named[entry.file] if entry else token, entry)
+        entry.file if entry else token: (
+            Item(named[entry.file], entry)
+            if entry
+            else Item(token, None, broken=_may_hide(queue, token))
+        )
         for token, entry in found
     }
-    if not any(item.entry for item in items.values()):
+    if not any(item.entry or item.broken for item in items.values()):
         find(queue, request.tokens[0])
     if request.seal is not None and len(items) != 1:
         raise UsageError("--seal goes with exactly one id", "Name the id it was shown for")
@@ -183,7 +190,7 @@ def plan_item(view: View, item: Item, judging: Judging) -> Plan | Receipt:
     if isinstance(item.entry, Proposal):
         return replace(plan_approval(view, item.entry, judging), subject=item.name)
     if item.entry is None:
-        return Receipt(item.name, False, "gone", f"Nothing pending is called {item.name}")
+        return _absent(item)
     return Receipt(
         item.name,
         False,
@@ -230,11 +237,34 @@ def asleep(item: Item, request: Request, remembered: Remembered) -> Receipt | No
 def _begin(opened: Opened, request: Request, items: Sequence[Item], rivals: Rivals) -> _Run:
     opened.check_state()
     note_outside(opened)
-    several = len(items) > 1
+    several = sum(item.entry is not None or not item.broken for item in items) > 1
     home = str(opened.found.home)
     bulk = opened.journal.new_bulk(home, opened.clock()) if several else None
     proposals = [item.entry for item in items if isinstance(item.entry, Proposal)]
     return _Run(opened, request, bulk, recall(opened, proposals), rivals)
+
+
+def _unknown(queue: Queue) -> list[Item]:
+    """One item for each folder of the queue that cannot be read: what waits there is not known."""
+    return [
+        Item(folder, None, broken=f"{folder} cannot be read: {reason}")
+        for folder, reason in queue.broken
+    ]
+
+
+def _may_hide(queue: Queue, token: str) -> str:
+    """Why it is not known whether ``token`` waits, ``""`` if it is."""
+    for item in _unknown(queue):
+        other = next(each for each in SUBSYSTEMS if item.name != f"pending/{each}")
+        if not token.startswith(f"{other}/"):
+            return item.broken
+    return ""
+
+
+def _absent(item: Item) -> Receipt:
+    if item.broken:
+        return Receipt(item.name, False, "unreadable_target", item.broken)
+    return Receipt(item.name, False, "gone", f"Nothing pending is called {item.name}")
 
 
 def _find(queue: Queue, token: str) -> tuple[str, Proposal | Unreadable | None]:
@@ -262,8 +292,7 @@ def _approve(run: _Run, item: Item) -> Receipt:
 def _reject(run: _Run, item: Item) -> Receipt:
     entry = item.entry
     if entry is None:
-        message = f"Nothing pending is called {item.name}"
-        return after_rejection(Receipt(item.name, False, "gone", message))
+        return after_rejection(_absent(item))
     refusal = asleep(item, run.request, run.remembered) or _lost(run.opened, item)
     if not refusal and item.shown is not None:
         refusal = _otherwise(run.opened, item, item.shown)

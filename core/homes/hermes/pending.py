@@ -94,6 +94,8 @@ def read_queue(
         try:
             names = source.names(folder)
         except FileNotFoundError:
+            if _dangles(source, "pending") or _dangles(source, folder):
+                broken.append((folder, "a link to nothing"))
             continue
         except (OSError, ValueError) as problem:
             broken.append((folder, _reason(problem)))
@@ -109,6 +111,19 @@ def read_queue(
     proposals.sort(key=_age)
     unreadable.sort(key=lambda entry: (entry.id, entry.subsystem))
     return Queue(tuple(proposals), tuple(unreadable), tuple(broken))
+
+
+def _dangles(source: Source, path: str) -> bool:
+    """Whether a link stands at ``path`` that leads nowhere: what it should lead to is unknown."""
+    try:
+        node = source.node(path, data=False)
+        if node is not None and node.kind is NodeKind.LINK:
+            source.names(path)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def find(queue: Queue, token: str) -> Proposal | Unreadable:
