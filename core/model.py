@@ -192,6 +192,7 @@ class Receipt:
     """What a commit did. ``changed``: paths written; ``journal``: the entry that can undo it.
 
     ``next``: when the agent sees it and what to do next. ``bulk``: the bulk step it is a part of.
+    ``findings``: what is said about a plan that nobody looked at before it was committed.
     """
 
     subject: str
@@ -203,3 +204,4 @@ class Receipt:
     journal: int | None = None
     next: str = ""
     bulk: int | None = None
+    findings: tuple[Finding, ...] = ()

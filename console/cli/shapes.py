@@ -221,6 +221,7 @@ def result(receipt: Receipt) -> Json:
         "entries": [{"before": e.before, "after": e.after} for e in receipt.entries],
         "journal": receipt.journal,
         "next": receipt.next,
+        "findings": [finding(found) for found in receipt.findings],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.commit import commit
 from core.desk.opening import Opened
@@ -17,6 +18,7 @@ SUBSYSTEMS = ("memory", "skills")
 def set_gate(opened: Opened, on: bool, subsystems: Sequence[str] = SUBSYSTEMS) -> Receipt:
     """Switch ``write_approval`` of the named subsystems in the home's config.
 
+    What a careful person should know is in the receipt's findings, and said in its message.
     Raises :class:`StateError` when the journal cannot be used.
     """
     opened.check_state()
@@ -24,4 +26,7 @@ def set_gate(opened: Opened, on: bool, subsystems: Sequence[str] = SUBSYSTEMS) -
     judging = opened.judging()
     outcome = plan_gate(view, on, subsystems, environ=opened.environ, managed=judging.managed)
     plan = bind(view, "gate", "on" if on else "off", outcome)
-    return commit(plan, opened.ground(), opened.journal, now=opened.clock())
+    receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock())
+    more = [each.message for each in outcome.findings if each.message not in receipt.message]
+    message = "; ".join([receipt.message, *more])
+    return replace(receipt, message=message, findings=outcome.findings)

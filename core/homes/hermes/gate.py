@@ -14,9 +14,10 @@ from typing import Any
 
 import yaml
 
-from core.homes.hermes.config import CONFIG, gate_value, read_config
+from core.homes.hermes.config import CONFIG, Config, gate_value, read_config
 from core.homes.hermes.yaml_text import parse
 from core.model import Change, Finding, Node, NodeKind, Outcome, Severity
+from core.overlay import Overlay
 from core.view import View
 
 KEY = "write_approval"
@@ -42,10 +43,11 @@ def plan_gate(
 ) -> Outcome:
     """Set ``<subsystem>.write_approval`` in ``config.yaml`` for each of ``subsystems``.
 
-    Categories: ``ok``, ``noop`` (each key says so already), ``unreadable_target`` (the file cannot
-    be read as the agent reads it), ``invalid`` (it is written in a way that cannot be edited
-    safely). A key the administrator's layer decides, or an old key that a migration would put in
-    its place, is still written and carries a finding. The file is created when it is missing.
+    The new bytes are read again as the agent reads them: only a gate that then stands as asked is
+    a success. Categories: ``ok``, ``noop`` (each key says so already), ``unreadable_target`` (the
+    agent cannot load the file, and would not with the key in it), ``invalid`` (it is written in a
+    way that cannot be edited safely, or another file decides the gate). An old key that a
+    migration would put in its place carries a finding. The file is created when it is missing.
     """
     reading = view.read(CONFIG)
     if reading.reason:
@@ -61,20 +63,28 @@ def plan_gate(
         for subsystem in subsystems:
             data = _set(data, subsystem, on)
     except _RefusedError as refusal:
-        return Outcome(
-            "invalid", f"config.yaml is left alone: {refusal}", claims=frozenset({CONFIG})
-        )
-    findings = tuple(_findings(view, on, subsystems, environ or {}, managed))
-    word, names = "on" if on else "off", " and ".join(subsystems)
-    if data == before:
-        return Outcome("noop", f"The gate of {names} is {word} already", findings=findings)
+        return _invalid(f"config.yaml is left alone: {refusal}")
     old = None if reading.absent else Node(NodeKind.FILE, before, reading.mode)
     new = Node(NodeKind.FILE, data, NEW_MODE if old is None else old.mode)
+    changes = () if data == before else (Change(CONFIG, old, new),)
+    if managed:
+        view.read(str(managed / CONFIG))
+    config = read_config(View(Overlay(view.source, changes)), environ or {}, managed)
+    if config.problem:
+        return _unreadable(config.problem)
+    word, names = "on" if on else "off", " and ".join(subsystems)
+    refused = tuple(_overruled(config, on, subsystems, managed))
+    if refused:
+        said = "; ".join(finding.message for finding in refused)
+        return _invalid(f"config.yaml is left alone: {said}", refused)
+    findings = tuple(_findings(config, parsed.value or {}, subsystems))
+    if not changes:
+        return Outcome("noop", f"The gate of {names} is {word} already", findings=findings)
     effect = "waits for approval" if on else "is made without asking"
     return Outcome(
         "ok",
         f"The gate of {names} is turned {word}: what the agent writes there {effect}",
-        changes=(Change(CONFIG, old, new),),
+        changes=changes,
         findings=findings,
         claims=frozenset({CONFIG}),
     )
@@ -84,26 +94,33 @@ def _unreadable(reason: str) -> Outcome:
     return Outcome("unreadable_target", f"config.yaml cannot be changed: {reason}")
 
 
-def _findings(
-    view: View,
-    on: bool,
-    subsystems: Sequence[str],
-    environ: Mapping[str, str],
-    managed: Path | None,
+def _invalid(message: str, findings: tuple[Finding, ...] = ()) -> Outcome:
+    return Outcome("invalid", message, findings=findings, claims=frozenset({CONFIG}))
+
+
+def _overruled(
+    config: Config, on: bool, subsystems: Sequence[str], managed: Path | None
 ) -> Iterator[Finding]:
-    config = read_config(view, environ, managed)
+    """Each gate that would not stand as asked, and what keeps it from that."""
     gates = {"memory": config.memory_gate, "skills": config.skills_gate}
-    sections = parse(view.read(CONFIG).data or b"").value or {}
     for subsystem in subsystems:
         gate = gates[subsystem]
-        if gate.source == "managed" and gate.on is not on:
+        if gate.on is on:
+            continue
+        keeps = f"keeps the gate of {subsystem} {'on' if gate.on else 'off'}"
+        if gate.source == "managed":
             where = os.path.join(managed or "", CONFIG)
-            yield Finding(
-                "managed_overrules",
-                Severity.WARNING,
-                f"{where} decides this gate and keeps it {'on' if gate.on else 'off'}",
-                where,
-            )
+            said = f"{where} decides it for the administrator and {keeps}"
+            yield Finding("managed_overrules", Severity.WARNING, said, where)
+        else:
+            said = f"the agent {keeps} ({gate.reason})"
+            yield Finding("gate_not_as_asked", Severity.WARNING, said, CONFIG)
+
+
+def _findings(
+    config: Config, sections: Mapping[Any, Any], subsystems: Sequence[str]
+) -> Iterator[Finding]:
+    for subsystem in subsystems:
         section = sections.get(subsystem)
         migrates = config.version < MIGRATED_VERSION
         if migrates and isinstance(section, dict) and "write_mode" in section:

@@ -164,17 +164,49 @@ def test_off_by_default_is_not_off_by_key() -> None:
     assert _after(_plan(b"memory: {}\n", False)) == b"memory: {write_approval: false}\n"
 
 
-@pytest.mark.parametrize(("admin", "codes"), [("false", ["managed_overrules"]), ("true", [])])
-def test_a_managed_layer_that_overrules_is_said(admin: str, codes: list[str]) -> None:
+MANAGED = Path("/etc/hermes")
+
+
+@pytest.mark.parametrize("own", ["false", "true"])
+@pytest.mark.parametrize("admin", ["memory: {write_approval: false}", "memory: 5"])
+def test_a_gate_that_the_administrator_keeps_is_not_reported_as_switched(
+    own: str, admin: str
+) -> None:
     tree = Tree(
         {
-            "config.yaml": b"memory: {write_approval: false}\n",
-            "/etc/hermes/config.yaml": f"memory: {{write_approval: {admin}}}\n".encode(),
+            "config.yaml": f"memory: {{write_approval: {own}}}\n".encode(),
+            "/etc/hermes/config.yaml": admin.encode(),
         }
     )
-    outcome = plan_gate(View(tree), True, ("memory",), managed=Path("/etc/hermes"))
-    assert [finding.code for finding in outcome.findings] == codes
-    assert outcome.category == "ok"
+    outcome = plan_gate(View(tree), True, ("memory",), managed=MANAGED)
+    assert (outcome.category, outcome.changes) == ("invalid", ())
+    assert "/etc/hermes/config.yaml" in outcome.message
+    assert "keeps the gate of memory off" in outcome.message
+    assert [finding.code for finding in outcome.findings] == ["managed_overrules"]
+    free = plan_gate(View(tree), True, ("skills",), managed=MANAGED)
+    assert free.category == "ok"
+    both = plan_gate(View(tree), True, ("memory", "skills"), managed=MANAGED)
+    assert (both.category, both.changes) == ("invalid", ())
+
+
+def test_an_administrator_who_wants_the_same_stands_in_nobodys_way() -> None:
+    files = {
+        "config.yaml": b"memory: {write_approval: false}\n",
+        "/etc/hermes/config.yaml": b"memory: {write_approval: true}\n",
+    }
+    view = View(Tree(files))
+    outcome = plan_gate(view, True, ("memory",), managed=MANAGED)
+    assert (outcome.category, outcome.findings) == ("ok", ())
+    assert "/etc/hermes/config.yaml" in [fact.key for fact in view.facts]
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("text", [b"agent: 3\n", b"agent: on\nmemory: {write_approval: true}\n"])
+def test_a_config_the_agent_cannot_load_is_not_reported_as_switched(text: bytes, on: bool) -> None:
+    """0.19.0 makes a dict of ``agent`` first: on a number it raises, and every gate is off."""
+    outcome = _plan(text, on)
+    assert (outcome.category, outcome.changes) == ("unreadable_target", ())
+    assert "agent section" in outcome.message
 
 
 @pytest.mark.parametrize(("version", "codes"), [(28, ["legacy_key"]), (29, [])])
