@@ -15,10 +15,10 @@ import yaml
 from console.sample import write_sample
 from console.sample.empty import write_empty
 from console.sample.folder import OccupiedError, UnwritableError, fill
-from core.homes.hermes.memory import replay as memory_replay
-from core.homes.hermes.skills import replay as skill_replay
 from core.homes.hermes.config import Config
+from core.homes.hermes.memory import replay as memory_replay
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.skills import replay as skill_replay
 from core.model import Outcome
 from core.view import Disk, View
 
