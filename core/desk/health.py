@@ -14,7 +14,7 @@ from core.errors import SignoffError
 from core.homes.hermes.memory.entries import lock_of
 from core.homes.hermes.pending import read_queue
 from core.homes.hermes.skills import usage
-from core.homes.hermes.skills.tree import list_skills
+from core.homes.hermes.skills.tree import list_skills, unlisted
 from core.journal import State
 from core.view import Snapshot, View, join
 
@@ -83,8 +83,11 @@ def _store_checks(opened: Opened) -> list[Check]:
 
 def _skill_checks(opened: Opened) -> list[Check]:
     view = View(Snapshot(opened.source))
-    skills = list_skills(view, opened.config(), opened.home_rules())
+    config, rules = opened.config(), opened.home_rules()
+    skills = list_skills(view, config, rules)
     checks = [Check("skills", True, f"{len(skills):,} found")]
+    if shut := unlisted(view, config, rules):
+        checks.append(Check("skills", False, f"{shut}; there may be more"))
     for skill in skills:
         file = join(skill.folder, "SKILL.md")
         if reason := view.read(file).reason:

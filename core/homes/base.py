@@ -5,14 +5,16 @@ Nothing here reads the environment: it comes in as an argument.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from core.errors import NoHomeError, UsageError
+from core.errors import NoHomeError, UnreadableError, UsageError
 from core.homes.hermes.home import DEFAULT, choose_profile
 
 
@@ -68,7 +70,40 @@ class Discovery:
 
 
 def detect(path: Path) -> Kind | None:
-    """The kind of home a folder is by what lies in it, ``None`` for no sign of any (contract)."""
+    """The kind of home a folder is by what lies in it, ``None`` for no sign of any (contract).
+
+    Raises :class:`UnreadableError` for a folder that cannot be looked into: it may be any.
+    """
+    kind = _kind_by_signs(path)
+    if kind is None:
+        check_readable(path)
+    return kind
+
+
+def check_readable(path: Path, *, listed: bool = True) -> None:
+    """Raise :class:`UnreadableError` for a folder that is there and cannot be looked into.
+
+    Without ``listed`` it may hide its names, as long as what is asked by name can be seen.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(path / "config.yaml")
+        if listed:
+            os.scandir(path).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> UnreadableError:
+    return UnreadableError(
+        f"{path} cannot be read: {(problem.strerror or str(problem)).lower()}",
+        "Give yourself the permission, or name another home with --home DIR",
+    )
+
+
+def _kind_by_signs(path: Path) -> Kind | None:
     if _has(path, _HERMES_SIGNS):
         return Kind.HERMES
     if _has(path, ("skill-proposals/",)) or any(_matches(path, each) for each in _VAK_PATTERNS):
@@ -90,8 +125,9 @@ def discover(
 
     ``--home`` beats ``HERMES_HOME``, ``VAK_HOME``, ``HERMES_RAG_STORE`` (the first one set
     decides), which beat the platform's defaults; a variable replaces the default of its kind.
-    Raises :class:`NoHomeError`, :class:`NotFoundError` for an unknown profile, and
-    :class:`UsageError` for an unknown kind or a profile of a home that has none.
+    Raises :class:`NoHomeError`, :class:`NotFoundError` for an unknown profile,
+    :class:`UnreadableError` for a home that cannot be looked into, and :class:`UsageError` for an
+    unknown kind or a profile of a home that has none.
     """
     wanted = _kind(kind)
     if home is not None:
@@ -103,12 +139,16 @@ def discover(
     first = found[0]
     others = tuple(found[1:])
     if first.kind is Kind.HERMES:
-        choice = choose_profile(first.path, profile, user_home / ".hermes")
+        try:
+            choice = choose_profile(first.path, profile, user_home / ".hermes")
+        except PermissionError as problem:
+            raise _unreadable(first.path / "profiles", problem) from problem
         opened, root, name = choice.home, choice.root, choice.profile
     elif profile is not None:
         raise UsageError(f"A {first.kind} home has no profiles", "Leave --profile out")
     else:
         opened, root, name = first.path, first.path, DEFAULT
+    check_readable(opened, listed=False)
     return Discovery(_real(opened), first.kind, name, _real(root), others)
 
 
@@ -127,7 +167,7 @@ def _named_by_flag(home: str, wanted: Kind | None, user_home: Path) -> Found:
         raise UsageError("--home names no folder", _HOW)
     tilde = home == "~" or home.startswith("~/")
     path = _absolute(f"{user_home}{home[1:]}" if tilde else home)
-    if not path.is_dir():
+    if not _is_folder(path):
         raise NoHomeError(f"There is no folder {path}", _HOW)
     kind = wanted or detect(path)
     if kind is None:
@@ -144,25 +184,37 @@ def _candidates(
 ) -> Iterator[Found]:
     kinds = [wanted] if wanted else list(Kind)
     named = {kind: environ.get(VARIABLES[kind], "").strip() for kind in kinds}
-    first = True
+    first, none = True, True
     for kind in kinds:
         if not named[kind]:
             continue
         path = _absolute(named[kind])
-        told = (wanted if path.is_dir() else None) or detect(path)
+        told = _told(path, wanted, first)
         if told is None and first:
-            what = "holds nothing an agent keeps" if path.is_dir() else "does not exist"
+            what = "holds nothing an agent keeps" if _is_folder(path) else "does not exist"
             raise NoHomeError(f"{VARIABLES[kind]} names {path}, which {what}", _HOW)
         first = False
         if told is not None:
+            none = False
             yield Found(path, told, VARIABLES[kind])
     for kind in kinds:
         if not named[kind]:
             for path in _defaults(kind, environ, user_home, platform):
-                told = detect(path)
+                told = _told(path, None, none)
                 if told is not None:
+                    none = False
                     yield Found(path, told, "default")
                     break
+
+
+def _told(path: Path, wanted: Kind | None, needed: bool) -> Kind | None:
+    """The kind of home at ``path``; one that cannot be looked into is none, unless ``needed``."""
+    try:
+        return (wanted if _is_folder(path) else None) or detect(path)
+    except UnreadableError:
+        if needed:
+            raise
+        return None
 
 
 def _defaults(
@@ -188,6 +240,17 @@ def _distinct(found: Iterator[Found]) -> Iterator[Found]:
             seen.add(real)
             # The first keeps the name it was given: profiles are told by it.
             yield Found(real, each.kind, each.via) if len(seen) > 1 else each
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a folder is there. Raises :class:`UnreadableError` when that cannot be told."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except PermissionError:
+        check_readable(path)
+    except (OSError, ValueError):
+        pass
+    return False
 
 
 def _has(path: Path, signs: tuple[str, ...]) -> bool:

@@ -28,7 +28,7 @@ from core.homes.hermes.skills.rules import (
     encode,
     wrong_type,
 )
-from core.homes.hermes.skills.tree import SKILLS, exists, find_skill, roots
+from core.homes.hermes.skills.tree import SKILLS, exists, find_skill, roots, unlisted
 from core.model import Change, Match, Node, NodeKind
 from core.view import View, join, name, parent
 
@@ -83,6 +83,8 @@ def create(ground: Ground) -> Effect:
     taken = find_skill(ground.view, named, ground.config, ground.rules)
     if taken is not None:
         raise RefusedError("skill_exists", f"A skill of this name exists already: {taken}.")
+    if shut := _shut(ground):
+        raise RefusedError("unreadable_target", f"{shut}, so whether {named} exists is not known.")
     root = SKILLS
     if ground.rules is Rules.NEWEST and ground.config.create_dir:
         root = ground.config.create_dir
@@ -223,6 +225,8 @@ def delete(ground: Ground) -> Effect:
         raise RefusedError("pinned", f"The skill {named} is pinned{how}{also}.")
     if successor == named:
         raise RefusedError("absorbed_into_self", "The skill is named as its own successor.")
+    if missing and (shut := _shut(ground)):
+        raise RefusedError("unreadable_target", f"{shut}, and its successor may lie there.")
     if missing:
         raise RefusedError("absorbed_target_missing", f"The successor {successor} does not exist.")
     root = _safe_root(ground, folder)
@@ -271,10 +275,20 @@ def _skill(ground: Ground) -> str:
     if not isinstance(named, str):
         named = ""
     folder = find_skill(ground.view, named, ground.config, ground.rules)
+    if folder is None and named and (shut := _shut(ground)):
+        raise RefusedError("unreadable_target", f"{shut}, and the skill {named} may lie there.")
     if folder is None:
         what = f"There is no skill {named}" if named else "No skill is named"
         raise RefusedError("skill_not_found", f"{what}.")
     return folder
+
+
+def _shut(ground: Ground) -> str:
+    """Why a skill that was not found may be there all the same, ``""`` if it may not.
+
+    The agent passes over a folder it cannot list. What cannot be read blocks every write here.
+    """
+    return unlisted(ground.view, ground.config, ground.rules)
 
 
 def _spliced(text: str, old: object, new: object, every: bool) -> tuple[str, Match | None]:

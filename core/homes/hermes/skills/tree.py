@@ -83,6 +83,15 @@ def find_skill(view: View, wanted: str, config: Config, rules: Rules) -> str | N
     return view.ask("skill", key, _resolve) or None
 
 
+def unlisted(view: View, config: Config, rules: Rules) -> str:
+    """The folders below the roots that could not be listed, as one sentence; ``""`` for none.
+
+    A skill that was not found may lie in one of them. Only the sentence is recorded.
+    """
+    key = json.dumps([rules is Rules.NEWEST, *roots(config, rules)])
+    return view.ask("unlisted", key, _unlisted)
+
+
 def candidates(view: View, wanted: str, config: Config, rules: Rules) -> tuple[str, ...]:
     """Every folder ``wanted`` could mean, the one that wins first. Not recorded."""
     return _candidates(view, wanted, rules is Rules.NEWEST, roots(config, rules))
@@ -94,7 +103,7 @@ def list_skills(view: View, config: Config, rules: Rules) -> tuple[SkillFolder, 
     searched = roots(config, rules)
     return tuple(
         SkillFolder(folder, root_of(folder, searched), read_declared(quiet, folder))
-        for folders in _index(view, rules is Rules.NEWEST, searched).values()
+        for folders in _index(view, rules is Rules.NEWEST, searched).folders.values()
         for folder in folders
     )
 
@@ -160,38 +169,60 @@ def _resolve(view: View, key: str) -> str:
     return found[0] if found else ""
 
 
+def _unlisted(view: View, key: str) -> str:
+    newest, *searched = json.loads(key)
+    shut = _index(view, newest, tuple(searched)).shut
+    if not shut:
+        return ""
+    more = f" and {len(shut) - 1} more" if len(shut) > 1 else ""
+    folder, reason = next(iter(shut.items()))
+    return f"{folder}{more} cannot be listed: {reason}"
+
+
 def _candidates(
     view: View, wanted: str, newest: bool, searched: tuple[str, ...]
 ) -> tuple[str, ...]:
-    index = _index(view, newest, searched)
+    folders = _index(view, newest, searched).folders
     if newest and "/" in wanted:
         ends = {join(root, wanted) for root in searched}
-        return tuple(folder for folder in index.get(name(wanted), ()) if folder in ends)
-    return index.get(wanted, ())
+        return tuple(folder for folder in folders.get(name(wanted), ()) if folder in ends)
+    return folders.get(wanted, ())
 
 
-def _index(view: View, newest: bool, searched: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Skill folders by their own name, and why some folders (by path) could not be listed."""
+
+    folders: Mapping[str, tuple[str, ...]]
+    shut: Mapping[str, str]
+
+
+def _index(view: View, newest: bool, searched: tuple[str, ...]) -> _Index:
     key = f"skill-index\0{newest}\0" + "\0".join(searched)
     return view.shared(key, lambda quiet: _build(quiet, newest, searched))
 
 
-def _build(view: View, newest: bool, searched: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+def _build(view: View, newest: bool, searched: tuple[str, ...]) -> _Index:
     found: dict[str, list[str]] = {}
+    shut: dict[str, str] = {}
     for root in searched:
-        for folder in _walk(view, root, newest):
+        for folder in _walk(view, root, newest, shut):
             folders = found.setdefault(name(folder), [])
             if folder not in folders:
                 folders.append(folder)
-    return {named: tuple(folders) for named, folders in found.items()}
+    return _Index({named: tuple(folders) for named, folders in found.items()}, shut)
 
 
-def _walk(view: View, root: str, newest: bool) -> list[str]:
-    """Folders below ``root`` with a SKILL.md, each before those inside it."""
+def _walk(view: View, root: str, newest: bool, shut: dict[str, str]) -> list[str]:
+    """Folders below ``root`` with a SKILL.md, each before those inside it.
+
+    Folders that could not be listed, or whose entries could not be looked at, go to ``shut``.
+    """
     found = []
     todo = [root]
     while todo:
         folder = todo.pop()
-        names = view.names(folder)
+        names = _names(view, folder, shut)
         is_skill = SKILL_FILE in names and has_skill_file(view, folder)
         if is_skill:
             found.append(folder)
@@ -199,7 +230,35 @@ def _walk(view: View, root: str, newest: bool) -> list[str]:
         inside = [
             join(folder, child)
             for child in (sorted(names) if newest else names)
-            if child not in skipped and view.kind(join(folder, child)) is NodeKind.DIR
+            if child not in skipped and _is_folder(view, folder, child, shut)
         ]
         todo += reversed(inside)
     return found
+
+
+def _names(view: View, folder: str, shut: dict[str, str]) -> tuple[str, ...]:
+    try:
+        return view.source.names(folder)
+    except FileNotFoundError:
+        if view.kind(folder) is NodeKind.LINK:
+            shut[folder] = "a link to nothing"
+    except OSError as problem:
+        shut[folder] = _reason(problem)
+    except ValueError:
+        pass
+    return ()
+
+
+def _is_folder(view: View, folder: str, child: str, shut: dict[str, str]) -> bool:
+    try:
+        node = view.source.node(join(folder, child), data=False)
+    except OSError as problem:
+        shut[folder] = _reason(problem)
+        return False
+    except ValueError:
+        return False
+    return node is not None and node.kind is NodeKind.DIR
+
+
+def _reason(problem: OSError) -> str:
+    return (problem.strerror or str(problem)).lower()
