@@ -539,3 +539,12 @@ def test_summaries_are_the_ones_the_agent_stored(record: str) -> None:
     """Written by hermes-agent 0.19.0 into the records of tests/data."""
     found = RECORDS[record]
     assert summary_of(found.subsystem, found.payload) == found.raw["summary"]
+
+
+def test_a_sentence_is_not_spliced_into_another() -> None:
+    """A newcomer followed the hint and got "Staging is x: Staging runs 17. on port 5433"."""
+    entry = "Staging is api.example: Postgres 16 on port 5433, nightly copy."
+    sentence = memory("replace", "Staging runs Postgres 17 since the last window.", "Postgres 16")
+    refused(spliced(entry, sentence), "a sentence that would stand inside another")
+    words = memory("replace", "Postgres 17", "Postgres 16")
+    assert after_splice(entry, words) == entry.replace("16", "17")

@@ -242,7 +242,7 @@ def test_facts_beside_a_fragment_are_named() -> None:
     (finding,) = found(outcome, "guard_fragment")
     assert finding.severity is Severity.WARNING
     assert finding.message.endswith(
-        "lost beside it: A, C. `signoff edit ID --splice` keeps the rest."
+        "lost beside it: A, C. `signoff edit ID --splice` can keep the rest."
     )
     assert found(judge("A; B; C", swap("B", "B2"), off="fragment"), "guard_fragment") == []
     in_batch = batch({"action": "replace", "old_text": "B", "content": "B2"})

@@ -12,7 +12,7 @@ from core.homes.hermes.editing.drafts import Draft, drafted, invalid
 from core.homes.hermes.editing.heads import HeadError, head_field, with_field
 from core.homes.hermes.editing.parts import drop_operation, moved, operations_in
 from core.homes.hermes.memory.entries import BOM, UnreadableFile, path_of
-from core.homes.hermes.memory.fragments import losses
+from core.homes.hermes.memory.fragments import fits, losses, trimmed
 from core.homes.hermes.memory.operations import RefusalError, Step, operations_of, walk
 from core.homes.hermes.memory.replay import load, store_of
 from core.homes.hermes.pending import Proposal
@@ -105,6 +105,8 @@ def as_splice(view: View, proposal: Proposal, config: Config, rules: Rules) -> D
             continue
         if not spliced:
             return invalid("The text it names stands in the entry several times; edit it instead.")
+        if not fits(step.before, step.old_text, step.after or ""):
+            return invalid("The new text is a sentence that would stand inside another; edit it.")
         payload = _put(payload, index, step.before, spliced)
         done.append(f"operation {index + 1}")
     if not done:
@@ -137,24 +139,7 @@ def _spliced(step: Step) -> str | None:
         return None
     if step.old_text in tail:
         return ""
-    return _joined(head, content, tail).removeprefix(BOM).strip()
-
-
-def _joined(head: str, content: str, tail: str) -> str:
-    """The three in a row; what the new text repeats of its surroundings stands there once."""
-    for word in _WORD.finditer(head):
-        if content.startswith(head[word.start() :]):
-            head = head[: word.start()]
-            break
-    for word in reversed(list(_WORD.finditer(tail))):
-        said = tail[: word.end()]
-        if content.endswith(said) or content.rstrip(".").endswith(said):
-            content = content if content.endswith(said) else content.rstrip(".")
-            tail = tail[word.end() :]
-            break
-    if tail[:1] and tail[:1] in ".!?" and content.endswith(tail[0]):
-        tail = tail[1:]
-    return head + content + tail
+    return "".join(trimmed(head, content, tail)).removeprefix(BOM).strip()
 
 
 def _brought_along(beside: str, content: str) -> bool:

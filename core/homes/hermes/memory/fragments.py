@@ -19,6 +19,9 @@ _FILLERS = frozenset(
     ]
 )
 _WORDS_NAMED = 12
+#: What ends a sentence or a clause, and a text that is a sentence (or several).
+_ENDS = (".", "!", "?", ";", ":", ",", "。", "！", "？", "；", "、", "，")
+_SENTENCE = re.compile(r"[^\Wa-z_].*[.!?。！？]", re.DOTALL)
 
 
 def losses(entry: str, old_text: str, content: str) -> tuple[str, ...]:
@@ -42,6 +45,38 @@ def losses(entry: str, old_text: str, content: str) -> tuple[str, ...]:
     if len(named) > _WORDS_NAMED:
         return (*named[:_WORDS_NAMED], f"and {len(named) - _WORDS_NAMED} more")
     return named
+
+
+def fits(entry: str, old_text: str, content: str) -> bool:
+    """Whether ``content`` can stand where ``old_text`` stands once in ``entry``.
+
+    A whole sentence does not fit into the middle of a clause.
+    """
+    if entry.count(old_text) != 1:
+        return False
+    before, _, behind = entry.partition(old_text)
+    head, content, tail = trimmed(before, content, behind)
+    if not _SENTENCE.fullmatch(content.strip()):
+        return True
+    begins = not head.strip() or head.endswith("\n") or head.rstrip()[-1] in _ENDS
+    return begins and (not tail.strip() or behind.startswith(("\n", *_ENDS)))
+
+
+def trimmed(head: str, content: str, tail: str) -> tuple[str, str, str]:
+    """The three so that what the new text repeats of its surroundings stands there once."""
+    for word in _WORD.finditer(head):
+        if content.startswith(head[word.start() :]):
+            head = head[: word.start()]
+            break
+    for word in reversed(list(_WORD.finditer(tail))):
+        said = tail[: word.end()]
+        if content.endswith(said) or content.rstrip(".").endswith(said):
+            content = content if content.endswith(said) else content.rstrip(".")
+            tail = tail[word.end() :]
+            break
+    if tail[:1] and tail[:1] in ".!?" and content.endswith(tail[0]):
+        tail = tail[1:]
+    return head, content, tail
 
 
 def _beside(entry: str, old_text: str) -> Iterator[str]:

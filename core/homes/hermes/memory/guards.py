@@ -24,7 +24,7 @@ from core.homes.hermes.memory.entries import (
     path_of,
     serialise,
 )
-from core.homes.hermes.memory.fragments import losses
+from core.homes.hermes.memory.fragments import fits, losses
 from core.homes.hermes.memory.operations import RefusalError, operations_of, quoted, walk
 from core.homes.hermes.memory.replay import (
     STORES,
@@ -227,8 +227,8 @@ def _fragments(replayed: Replay, path: str) -> Iterator[Finding]:
             continue
         lost = losses(step.before, step.old_text, step.after)
         if lost:
-            spliceable = step.before.count(step.old_text) == 1
-            keeps = " `signoff edit ID --splice` keeps the rest." if spliceable else ""
+            splice = " --splice" if fits(step.before, step.old_text, step.after) else ""
+            keeps = f" `signoff edit ID{splice}` can keep the rest."
             yield Finding(
                 "guard_fragment",
                 Severity.WARNING,
