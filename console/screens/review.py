@@ -173,6 +173,7 @@ class ReviewScreen(Room):
         self._folded = True
         self.rest()
         self._show_unseen()
+        self.refresh_bindings()
 
     def rest(self) -> None:
         """Compute the preview once the cursor has rested a moment."""
