@@ -23,6 +23,7 @@ from console.cli.session import (
 )
 from core.desk import gates, health, overview, review, triage
 from core.desk.opening import Opened
+from core.errors import UsageError
 from core.homes.hermes.status import Status
 
 
@@ -34,6 +35,7 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
     """Try signoff on a fresh copy of the sample home."""
     from console.sample import write_sample
 
+    _check_named("--into", into)
     folder = Path(into) if into else Path(tempfile.mkdtemp(prefix="signoff-demo-")) / "home"
     write_sample(folder, session.now())
     there = replace(session, home=str(folder), kind=None, profile=None)
@@ -46,6 +48,12 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
         sys.exit(open_console(there))
     else:
         _tour(there)
+
+
+def _check_named(word: str, folder: str | None) -> None:
+    """Raise :class:`UsageError` for an empty name, which would be the folder one stands in."""
+    if folder is not None and not folder.strip():
+        raise UsageError(f"{word} names no folder", "Name a new folder, or an empty one")
 
 
 def _tour(session: Session) -> None:
@@ -69,6 +77,7 @@ def init(session: Session, folder: str, as_json: bool) -> None:
     """Make an empty Hermes-shaped home with both gates on."""
     from console.sample.empty import write_empty
 
+    _check_named("DIR", folder)
     home = write_empty(Path(folder))
     if as_json:
         print_json({"ok": True, "home": str(home)})

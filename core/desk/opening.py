@@ -93,11 +93,19 @@ class Opened:
         except StateError as problem:
             return problem.message
         place = self.journal.path
-        while not os.path.lexists(place):
-            place = place.parent
-        if os.access(place, os.W_OK) and (place == self.journal.path or place.is_dir()):
-            return ""
-        return f"The journal {self.journal.path} cannot be written"
+        if os.path.lexists(place):
+            # SQLite keeps a file beside it, links followed, while it writes.
+            folder = Path(os.path.realpath(place)).parent
+            writable = os.access(place, os.W_OK) and _takes_files(folder)
+        else:
+            while not os.path.lexists(place):
+                place = place.parent
+            writable = _takes_files(place)
+        return "" if writable else f"The journal {self.journal.path} cannot be written"
+
+
+def _takes_files(folder: Path) -> bool:
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
 def open_home(

@@ -98,3 +98,23 @@ def test_a_closed_folder_of_profiles_is_said(cli: Cli, home: Path) -> None:
     assert answer.code != 0
     assert "unforeseen" not in answer.err
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", ["folder", "file"])
+def test_a_journal_that_takes_no_entry_is_said_by_what_only_reads(
+    cli: Cli, home: Path, closed: str
+) -> None:
+    assert powerless.run("approve", "change", home=home).code == 0
+    if closed == "folder":
+        cli.state.chmod(0o555)
+    else:
+        (cli.state / "journal.sqlite3").chmod(0o444)
+    for words in (["status"], ["pending"], ["show", "gone"], ["memory"], ["journal"]):
+        answer = powerless.run(*words, "--json", home=home)
+        assert answer.code == 0
+        assert "nothing can be decided" in answer.err
+    refused = powerless.run("reject", "gone", home=home)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+    cli.state.chmod(0o700)
+    (cli.state / "journal.sqlite3").chmod(0o600)
+    assert powerless.run("status", "--json", home=home).err == ""

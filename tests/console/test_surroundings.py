@@ -105,6 +105,22 @@ def test_deciding_can_be_kept_for_a_terminal(cli: Cli) -> None:
     assert cli("status", "--json", home=home).json["pending"]["memory"] == 23
 
 
+@pytest.mark.parametrize("name", ["", " "])
+@pytest.mark.parametrize("words", [["demo", "--into"], ["init"]])
+def test_a_folder_without_a_name_is_wrong_usage(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: list[str], name: str
+) -> None:
+    """An empty name would be the folder one stands in, or a folder nobody asked for."""
+    here = cli.folder / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    answer = cli(*words, name)
+    assert (answer.code, answer.out) == (2, "")
+    assert "names no folder" in answer.err
+    assert cli(*words, name, "--json").json["error"]["code"] == "usage"
+    assert list(here.iterdir()) == []
+
+
 # -- terminals and pipes ---------------------------------------------------------------------------
 
 
