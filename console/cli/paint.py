@@ -18,6 +18,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
+from console.cli.streams import let_go
 from core import text
 from core.clock import is_date
 from core.homes.hermes.status import Status
@@ -36,7 +37,7 @@ MARKS = {
 }
 MEANINGS = {
     Status.READY: "would land as it is",
-    Status.ATTENTION: "would land, but asks you something first",
+    Status.ATTENTION: "would land, but read the warning: approving it by id applies it",
     Status.NOOP: "would change nothing",
     Status.STALE: "what it wants to change is not there any more",
     Status.AMBIGUOUS: "fits more than one place",
@@ -67,13 +68,6 @@ def stdout() -> Console:
     return Console(width=WHOLE, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def stderr() -> Console:
-    """Where errors and remarks go."""
-    return Console(
-        stderr=True, width=WHOLE, highlight=False, markup=False, emoji=False, soft_wrap=True
-    )
-
-
 def room() -> int:
     """Cells of a line on stdout: ``COLUMNS``, else the terminal's; 0 when it is none."""
     columns = os.environ.get("COLUMNS", "")
@@ -101,8 +95,12 @@ def hint(label: str, line: str) -> None:
 
 
 def remark(value: str) -> None:
-    """One line on stderr."""
-    stderr().print(plain(f"signoff: {value.rstrip('.')}."))
+    """One line on stderr; where that takes none, it is dropped: the answer matters more."""
+    try:
+        sys.stderr.write(f"signoff: {text.safe(value.rstrip('.'))}.\n")
+        sys.stderr.flush()
+    except OSError:
+        let_go(sys.stderr)
 
 
 def plain(value: str, style: str = "") -> Text:

@@ -17,6 +17,8 @@ from core.view import View, join, name
 
 #: Names tried, a second apart, before the archive counts as one that cannot be used.
 ATTEMPTS = 60
+#: Files of an archived skill that its finding names.
+NAMED = 4
 
 
 def archived(view: View, outcome: Outcome, folder: str, config: Config, now: datetime) -> Outcome:
@@ -50,9 +52,10 @@ def archived(view: View, outcome: Outcome, folder: str, config: Config, now: dat
     rows = usage.load(view)
     state = {"state": "archived", "archived_at": now.isoformat()}
     edits = usage.put(rows, _row_key(view, rows, folder), state, now)
+    _, semicolon, successor = outcome.message.partition(";")
     landed = replace(
         outcome,
-        message=f"Archives the skill {name(folder)} as {target}.",
+        message=f"Archives the skill {name(folder)} as {target}{semicolon}{successor or '.'}",
         changes=(*made, Move(folder, target), *kept, *edits),
         locks=with_usage_lock(outcome.locks) if edits else outcome.locks,
     )
@@ -60,8 +63,23 @@ def archived(view: View, outcome: Outcome, folder: str, config: Config, now: dat
         landed,
         "guard_archive",
         Severity.INFO,
-        f"The folder is moved to {target}; the agent alone would delete it for good.",
+        f"The folder is moved, with {_held(outcome, folder)};"
+        " the agent alone would delete it for good.",
     )
+
+
+def _held(outcome: Outcome, folder: str) -> str:
+    """What a folder holds that would have been deleted, in words."""
+    files = [
+        change.path.removeprefix(f"{folder}/")
+        for change in outcome.changes
+        if isinstance(change, Change)
+        and within(change.path, folder)
+        and change.before is not None
+        and change.before.kind is not NodeKind.DIR
+    ]
+    shown = ", ".join(sorted(files, key=lambda path: (path != "SKILL.md", path))[:NAMED])
+    return shown + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
 
 
 def with_finding(
