@@ -49,6 +49,7 @@ def shown_key(key: str) -> str:
 WIDGETS = ("rows.", "lines.")
 _KEY_NAMES = {
     "question_mark": "?",
+    "slash": "/",
     "escape": "esc",
     "up": "↑",
     "down": "↓",
@@ -66,7 +67,14 @@ _EVERYWHERE = (
         Action("app", f"mode('{mode}')", str(number), title, f"Go to {title}.")
         for number, (mode, title) in enumerate(MODES.items(), 1)
     ),
-    Action("app", "undo", "u", "undo", "Take back the newest decision on this home.", footer=True),
+    Action(
+        "app",
+        "undo",
+        "u",
+        "undo",
+        "Take back the newest decision or bulk step.",
+        footer=True,
+    ),
     Action("app", "help", "question_mark,f1", "help", "The keys of this screen.", footer=True),
     Action("app", "command_palette", "ctrl+p", "palette", "Every action by name."),
     Action("app", "reload", "f5", "reload", "Read the home again; gone rows leave."),
@@ -87,8 +95,14 @@ _REVIEW = (
     ),
     Action("review", "note('reject')", "R", "refuse with note", "Refuse, and say why."),
     Action("review", "next_open", "n", "next", "Go to the next that would land.", footer=True),
+    Action("review", "filter", "slash", "filter", "Show only some: status:stale age:14d words."),
+    Action("review", "refuse_dead", "D", "refuse the dead", "Refuse all that can no longer apply."),
+    Action("review", "refuse_rivals", "X", "refuse rivals", "Refuse rivals of what was approved."),
+    Action("review", "snooze", "Z", "snooze", "Put it off until later, or all marked."),
+    Action("review", "edit", "e", "edit", "Edit its text before deciding."),
+    Action("review", "convert", "E", "convert", "Change its form: splice, clean, drop a part."),
     Action("review", "open", "enter,o", "look", "Go into the preview.", footer=True),
-    Action("review", "close", "escape", "back", "Back to the queue; there it takes marks off."),
+    Action("review", "close", "escape", "back", "Back to the queue; there marks and filter off."),
     Action("review", "fold", "z", "unfold", "Show folded lines, or fold them again."),
     Action("review", "split", "s", "split", "Old and new side by side, or in one column."),
     Action("review", "copy", "y", "copy", "Copy the proposed text as it is stored."),

@@ -301,7 +301,9 @@ class SignoffApp(Jobs, App[None]):
         def done(receipt: Receipt) -> None:
             self._writing = False
             write.done(write.key, receipt)
-            self._look()
+            # Between the rows of a bulk step nobody needs the whole queue read again.
+            if not self._writes:
+                self._look()
             self._next_write()
 
         def failed(problem: Exception) -> None:
@@ -340,16 +342,23 @@ class SignoffApp(Jobs, App[None]):
         if opened is None:
             return
 
+        taken: list[Receipt] = []
+
         def task() -> Receipt:
-            from core.desk.history import undo
+            from core.desk.history import undo_each
 
-            return undo(opened)
+            taken.extend(undo_each(opened))
+            return taken[-1]
 
-        self.write(task, self._undone, "undo")
+        self.write(task, partial(self._undone, taken), "undo")
 
-    def _undone(self, _key: str, receipt: Receipt) -> None:
+    def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
+        said = receipt.message
+        if (count := sum(each.ok for each in taken)) and len(taken) > 1:
+            said = f"{count:,} decisions of one step taken back"
+            said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
         if isinstance(self.screen, Room):
-            self.screen.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
+            self.screen.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "skills"}))
 
     def action_reload(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.render import ink
@@ -9,27 +11,45 @@ from console.render import ink
 if TYPE_CHECKING:
     from core.model import Receipt
 
+NO_RIVALS: Mapping[str, frozenset[str]] = MappingProxyType({})
 #: What to do about a refusal that passes by itself.
 _NEXT = {"locked": "; try again in a moment"}
 
 
 class Batch:
-    """``count`` decisions of one verb under way; ``skipped`` rows were left out as they ask."""
+    """``count`` decisions of one verb under way; ``skipped`` rows were left out as they ask.
 
-    def __init__(self, verb: str, count: int, skipped: int) -> None:
+    ``rivals``: by key, who else wants what that row wants.
+    """
+
+    def __init__(
+        self, verb: str, count: int, skipped: int, rivals: Mapping[str, frozenset[str]] = NO_RIVALS
+    ) -> None:
         self._word = "approved" if verb == "approve" else "refused"
         self._left = count
         self._skipped = skipped
+        self._rivals = rivals
         self._receipts: list[Receipt] = []
+        self.left: frozenset[str] = frozenset()
 
-    def add(self, receipt: Receipt) -> bool:
-        """One more is through; whether that was the last."""
+    def add(self, key: str, receipt: Receipt) -> bool:
+        """One more is through, whose rivals are left; whether that was the last."""
         self._receipts.append(receipt)
+        if receipt.ok:
+            self.left |= self._rivals.get(key, frozenset())
         self._left -= 1
         return self._left == 0
 
-    def sentence(self) -> tuple[str, str]:
-        """What became of them, and its style."""
+    def sentence(self, newcomers: int = 0, rivals: int = 0) -> tuple[str, str]:
+        """What became of them, and its style. ``newcomers`` came meanwhile, ``rivals`` wait."""
+        said, style = self._outcome()
+        if rivals:
+            said += f"; {_count(rivals, 'rival')} left, X refuses"
+        if newcomers:
+            said += f"; {newcomers:,} came meanwhile and {'stays' if newcomers == 1 else 'stay'}"
+        return said, style
+
+    def _outcome(self) -> tuple[str, str]:
         if len(self._receipts) == 1 and not self._skipped:
             return _single(self._receipts[0])
         done = sum(receipt.ok for receipt in self._receipts)
@@ -37,9 +57,13 @@ class Batch:
         parts = [f"{done:,} {self._word}"] if done else []
         parts += [f"{failed:,} not {self._word}, their rows say why"] if failed else []
         parts += [f"{self._skipped:,} left that ask: decide each alone"] if self._skipped else []
-        parts += ["u takes back the newest"] if done else []
+        parts += ["u takes it back" if done == 1 else "u takes them back"] if done else []
         style = ink.DANGER if failed else ink.WARNING if self._skipped else ink.GOOD
         return "; ".join(parts), style
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _single(receipt: Receipt) -> tuple[str, str]:

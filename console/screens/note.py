@@ -16,20 +16,21 @@ from console.render import ink
 class NoteScreen(ModalScreen[str | None]):
     """Asks for a note; ``None`` when the person thought better of it.
 
-    ``verb`` says what enter does (``approves``).
+    ``verb`` says what enter does (``approves``), ``example`` what to type.
     """
 
     BINDINGS: ClassVar = [("escape", "cancel", "cancel")]
 
-    def __init__(self, question: str, verb: str) -> None:
+    def __init__(self, question: str, verb: str, example: str = "why, in a line") -> None:
         super().__init__()
+        self._example = example
         self._question = ink.line(question)
         self._hint = Content.styled(f"enter {verb}, esc leaves all as it is", ink.LABEL)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = self._question
-            yield Input(placeholder="why, in a line", max_length=500)
+            yield Input(placeholder=self._example, max_length=500)
             yield Static(self._hint, markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -9,37 +9,42 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from console.render import ink
+from console.render.foreseen import Foreseen, foreseen_lines
 from console.render.line import Line, wrapped
 from console.render.preview import Preview, preview_lines
 from console.render.queue import QueueItem, queue_row
-from console.screens.batch import Batch
-from console.screens.note import NoteScreen
-from console.screens.room import Room, bindings_of
+from console.screens.deciding import meant_to_land
+from console.screens.narrowing import NarrowingRoom
+from console.screens.room import bindings_of
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:
     from core.desk.review import Label, Shown
-    from core.model import Receipt
 
 #: Seconds the cursor rests before its preview is computed.
 REST = 0.08
 #: Seconds between two looks of a running labelling at the screen, and the rows of the first.
 STEP, FIRST = 0.5, 50
+#: What the preview shows of several marked rows, in place of a row's key.
+FORECAST = "forecast"
 
 
 @dataclass
 class Labelled(Message):
-    """Some rows are judged, or judged anew."""
+    """Some rows are judged, or judged anew; ``rows`` are those that look otherwise now."""
 
     rows: list[QueueItem]
+    labels: list[Label]
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class _How:
     folded: bool
 
 
-class ReviewScreen(Room):
+class ReviewScreen(NarrowingRoom):
     """Decide what waits. The cursor acts on a record, never on a place in the list."""
 
     MODE = "review"
@@ -59,29 +64,22 @@ class ReviewScreen(Room):
 
     def __init__(self) -> None:
         super().__init__()
-        self._items: dict[str, QueueItem] = {}
-        self._decided_at: dict[str, float] = {}
         self._judging = threading.Event()
-        self._shown: Shown | None = None
-        self._preview: Preview | None = None
         self._shown_key = ""
-        self._sentence = "Reading the home…"
+        self._drawing: Callable[[_How], Sequence[Line]] = partial(_sentence, "Reading the home…")
         self._folded = True
         self._resting: Timer | None = None
 
     def panes(self) -> Iterable[Widget]:
-        queue = RowList(_paint, id="queue", classes="pane list")
+        line = Input(placeholder="status:stale target:memory age:14d words", id="filter")
+        queue = RowList(_paint, id="queue", classes="pane")
         queue.border_title = Content("Queue")
         preview = LineView(id="preview", classes="pane detail")
         preview.border_title = Content("Preview")
-        return (queue, preview)
+        return (Vertical(line, queue, classes="list"), preview)
 
     def on_mount(self) -> None:
         self.queue.focus()
-
-    @property
-    def queue(self) -> RowList[QueueItem]:
-        return self.query_one("#queue", RowList)
 
     @property
     def preview(self) -> LineView:
@@ -116,7 +114,7 @@ class ReviewScreen(Room):
         for key in self._decided_at:
             fresh.pop(key, None)
         self._items = merged(fresh, self._items, known)
-        self._show_queue()
+        self.show_queue()
         self._judging.set()
         stop = self._judging = threading.Event()
         self.start_job("labels", partial(self._label, stop), self._apply, self.job_failed)
@@ -137,14 +135,23 @@ class ReviewScreen(Room):
             # Keys come first: without this a thread waits 5 ms each time it wants to run.
             time.sleep(0)
             if len(found) == FIRST or time.monotonic() - last > STEP:
-                self.post_message(Labelled(judged(found[sent:], self._items)))
+                fresh = found[sent:]
+                self.post_message(Labelled(judged(fresh, self._items), fresh))
                 sent, last = len(found), time.monotonic()
-        self.post_message(Labelled(judged(found[sent:], self._items)))
+        self.post_message(Labelled(judged(found[sent:], self._items), found[sent:]))
         return counted(found, self._items)
 
     def on_labelled(self, message: Labelled) -> None:
         message.stop()
+        asleep = len(self._sleeping)
+        for label in message.labels:
+            key = label.proposal.file
+            self._labels[key] = label
+            (self._sleeping.discard if label.snoozed_until is None else self._sleeping.add)(key)
         self._apply(message.rows, rivals=False)
+        if asleep != len(self._sleeping):
+            self.show_queue(news=False)
+            self.rest()
 
     def _apply(self, rows: Sequence[QueueItem], *, rivals: bool = True) -> None:
         for row in rows:
@@ -154,15 +161,17 @@ class ReviewScreen(Room):
                     replace(item, rivals=row.rivals) if rivals else replace(item, status=row.status)
                 )
         if rows:
-            self._show_queue()
+            self.show_queue()
 
-    def _show_queue(self) -> None:
-        items = list(self._items.values())
-        self.queue.set_items(items)
-        self.queue.border_title = Content(f"Queue ({len(items):,})")
-        self.show_empty(not items, self.queue, self.preview)
+    def show_queue(self, *, news: bool = True) -> None:
+        """Draw the rows as they stand now; ``news``: those that were not there are new."""
+        items, every = self._visible(), len(self._items)
+        self.queue.set_items(items, news=news)
+        count = f"{len(items):,}" if self._is_whole() else f"{len(items):,} of {every:,}"
+        self.queue.border_title = Content(f"Queue ({count})")
+        self.show_empty(not every, self.queue, self.preview)
         if not items:
-            self._say(_EMPTY)
+            self._say(_NONE if every else _EMPTY)
         self._show_unseen()
         self.refresh_bindings()
 
@@ -183,7 +192,7 @@ class ReviewScreen(Room):
 
     def _look(self) -> None:
         item = self._item()
-        if item is None or self.signoff.opened is None:
+        if item is None or self.signoff.opened is None or self._foresee():
             return
         if item.status == "unreadable" or item.fate == "gone":
             self._say(f"{item.id}: {item.note or item.summary}")
@@ -204,10 +213,10 @@ class ReviewScreen(Room):
 
     def _previewed(self, result: tuple[str, Shown, Preview, _How, Sequence[Line]]) -> None:
         key, shown, preview, drawn_as, lines = result
-        if key != self.queue.cursor_key:
+        if key != self.queue.cursor_key or self._foretold():
             return
         same, self._shown_key = self._shown_key == key, key
-        self._shown, self._preview = shown, preview
+        self._shown, self._drawing = shown, partial(_draw, preview)
         if drawn_as == self._drawn_as():
             self.preview.set_lines(lines, keep=same)
         else:
@@ -222,121 +231,57 @@ class ReviewScreen(Room):
             return
         self._say(f"{problem.message}. {problem.hint}")
 
+    def _foretold(self) -> list[Label]:
+        """The marked rows, when there are several: what approving them would do is shown."""
+        rows = [self._labels[item.key] for item in self._meant() if item.key in self._labels]
+        return rows if len(self.queue.marked) > 1 and len(rows) > 1 else []
+
+    def _foresee(self) -> bool:
+        rows, opened = self._foretold(), self.signoff.opened
+        if not rows or opened is None:
+            return False
+        taken = [meant_to_land(row) for row in rows if row.status != "attention"]
+
+        def work() -> tuple[list[Label], Foreseen]:
+            from console.screens.foresight import foresee
+
+            return rows, foresee(opened, taken, len(rows) - len(taken))
+
+        self.start_job("preview", work, self._foreseen, self._not_previewed)
+        return True
+
+    def _foreseen(self, result: tuple[list[Label], Foreseen]) -> None:
+        rows, found = result
+        if rows != self._foretold():
+            return
+        same, self._shown_key = self._shown_key == FORECAST, FORECAST
+        self._shown, self._drawing = None, partial(_draw_forecast, found)
+        self._draw_preview(keep=same)
+
     def _drawn_as(self) -> _How:
         return _How(self._width, self.signoff.ui.split, self._folded)
 
     def _draw_preview(self, *, keep: bool) -> None:
-        if self._preview is None:
-            pieces = wrapped(ink.block(self._sentence), self._width)
-            self.preview.set_lines([Line(piece) for piece in pieces], keep=keep)
-        else:
-            self.preview.set_lines(_draw(self._preview, self._drawn_as()), keep=keep)
+        self.preview.set_lines(self._drawing(self._drawn_as()), keep=keep)
 
     def on_line_view_width_changed(self, message: LineView.WidthChanged) -> None:
         message.stop()
         self._draw_preview(keep=True)
 
     def _say(self, sentence: str) -> None:
-        self._shown = self._preview = None
-        self._sentence = sentence
+        self._shown, self._drawing = None, partial(_sentence, sentence)
+        self._shown_key = ""
         self._draw_preview(keep=False)
+        self.refresh_bindings()
 
     @property
     def _width(self) -> int:
         return max(20, self.preview.line_width)
 
-    # -- deciding --------------------------------------------------------------------------
-
     def why_not(self, action: str) -> str | None:
-        if action in ("approve", "reject"):
-            return self._why_not_decide(action)
         if action in ("open", "copy", "fold", "split") and self._item() is None:
             return "The queue is empty"
-        return None
-
-    def _why_not_decide(self, action: str) -> str | None:
-        item = self._item()
-        if self.queue.marked:
-            return None
-        if item is None:
-            return "The queue is empty"
-        if item.is_settled:
-            return f"{item.id} is {item.fate}"
-        if action == "approve" and item.status not in ("ready", "attention", "noop", ""):
-            return f"It would not land ({item.status.replace('_', ' ')}): r refuses it"
-        return None
-
-    def action_approve(self) -> None:
-        self._decide("approve", "")
-
-    def action_reject(self) -> None:
-        self._decide("reject", "")
-
-    def action_note(self, verb: str) -> None:
-        def decided(note: str | None) -> None:
-            if note is not None:
-                self._decide(verb, note)
-
-        word = "approve" if verb == "approve" else "refuse"
-        question = f"{word.capitalize()} {self._named()}"
-        self.app.push_screen(NoteScreen(question, f"{word}s"), decided)
-
-    def _named(self) -> str:
-        """What a decision would take, in words."""
-        if count := len(self.queue.marked):
-            return f"{count:,} marked"
-        item = self._item()
-        return f"{item.action} → {item.target} ({item.id})" if item is not None else "nothing"
-
-    def _decide(self, verb: str, note: str) -> None:
-        keys = self.queue.marked or tuple(filter(None, [self.queue.cursor_key]))
-        items = [item for key in keys if (item := self._items.get(key)) and not item.is_settled]
-        asking = [item for item in items if item.status == "attention"]
-        if verb == "approve" and len(keys) == 1 and asking and self._seal(asking[0]) is None:
-            self.flash("Its preview is still being read: look, then press again", ink.WARNING)
-            return
-        skipped = asking if verb == "approve" and len(keys) > 1 else []
-        taken = [item for item in items if item not in skipped]
-        batch = Batch(verb, len(taken), len(skipped))
-        for item in taken:
-            seal = self._seal(item) if verb == "approve" else None
-            self._items[item.key] = replace(item, fate="working", note="")
-            done = partial(self._decided, batch)
-            self.signoff.write(self._decision(verb, item, seal, note), done, item.key)
-        self.queue.clear_marks()
-        self._show_queue()
-        if not taken:
-            self.flash(*batch.sentence())
-
-    def _seal(self, item: QueueItem) -> str | None:
-        if self._shown is None or self._shown.proposal.file != item.key:
-            return None
-        return self._shown.seal
-
-    def _decision(
-        self, verb: str, item: QueueItem, seal: str | None, note: str
-    ) -> Callable[[], Receipt]:
-        from core.desk import decide
-
-        opened = self.signoff.opened
-        assert opened is not None
-        request = decide.Request((item.token,), note, seal=seal)
-        act = decide.approve if verb == "approve" else decide.reject
-        return lambda: act(opened, request)[0]
-
-    def _decided(self, batch: Batch, key: str, receipt: Receipt) -> None:
-        item = self._items.get(key)
-        if item is not None and receipt.subject == key:
-            receipt = replace(receipt, subject=item.id)
-        if receipt.ok:
-            self._items.pop(key, None)
-            self._decided_at[key] = time.monotonic()
-        elif item is not None:
-            self._items[key] = replace(item, fate="failed", note=receipt.message)
-        if batch.add(receipt):
-            self.flash(*batch.sentence())
-        self._show_queue()
-        self.rest()
+        return super().why_not(action)
 
     # -- moving and looking ----------------------------------------------------------------
 
@@ -349,14 +294,18 @@ class ReviewScreen(Room):
         self.action_open()
 
     def action_close(self) -> None:
-        if self.preview.has_focus or self.has_class("-inside"):
+        if self.filter.has_focus:
+            self._end_filter()
+        elif self.preview.has_focus or self.has_class("-inside"):
             self.remove_class("-inside")
             self.queue.focus()
-        else:
+        elif self.queue.marked:
             self.queue.clear_marks()
+        elif self.filter.display:
+            self._end_filter()
 
     def action_next_open(self) -> None:
-        items = list(self._items.values())
+        items = list(self.queue.items)
         here = next((n for n, i in enumerate(items) if i.key == self.queue.cursor_key), -1)
         around = items[here + 1 :] + items[: here + 1]
         found = next((i for i in around if i.status in ("ready", "attention") and not i.fate), None)
@@ -386,6 +335,7 @@ class ReviewScreen(Room):
         message.stop()
         self._show_unseen()
         self.refresh_bindings()
+        self.rest()
 
     def on_row_list_unseen_changed(self, message: RowList.UnseenChanged) -> None:
         message.stop()
@@ -405,16 +355,24 @@ class ReviewScreen(Room):
             parts.append(f"{marked} marked")
         if unseen := self.queue.unseen:
             parts.append(f"{unseen} new")
+        if asleep := len(self._sleeping & self._items.keys()):
+            parts.append(f"{asleep} snoozed")
         self.queue.border_subtitle = Content("  ".join(parts))
-
-    def _item(self) -> QueueItem | None:
-        return self._items.get(self.queue.cursor_key or "")
 
 
 _EMPTY = (
     "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
     " write gates are on (`signoff gate on`). u takes back the newest decision."
 )
+_NONE = "No row is shown: the filter leaves all out, or they are snoozed. esc takes the filter off."
+
+
+def _sentence(sentence: str, how: _How) -> Sequence[Line]:
+    return [Line(piece) for piece in wrapped(ink.block(sentence), how.width)]
+
+
+def _draw_forecast(found: Foreseen, how: _How) -> Sequence[Line]:
+    return foreseen_lines(found, how.width)
 
 
 def _draw(preview: Preview, how: _How) -> Sequence[Line]:

@@ -49,11 +49,12 @@ class Listing(Generic[ItemT]):
         """Put the cursor on ``place``, or on the nearest there is."""
         self.cursor = max(0, min(place, len(self.items) - 1))
 
-    def replace(self, items: Sequence[ItemT], held: int) -> int:
+    def replace(self, items: Sequence[ItemT], held: int, *, news: bool = True) -> int:
         """Put ``items`` in the list, and tell where the item at ``held`` went.
 
         Cursor and marks stay on their keys. An item that is gone gives its place to the next one
         that stayed, else to the previous. The first call reads no item, a later one every key.
+        What was not there is unseen, if it is ``news``.
         """
         old, old_cursor = self.items, self.cursor
         known = self._index()
@@ -75,7 +76,8 @@ class Listing(Generic[ItemT]):
         self.cursor = now(old_cursor)
         self._marks = {key: places[key] for key in self._marks | swept if key in places}
         self._range = self.cursor if in_range else None
-        self.unseen = (self.unseen | (places.keys() - known.keys())) & places.keys()
+        arrived = places.keys() - known.keys() if news else set()
+        self.unseen = (self.unseen | arrived) & places.keys()
         return now(held)
 
     # --- marks

@@ -174,8 +174,8 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
         """The items as they were set."""
         return self._list.items
 
-    def set_items(self, items: Sequence[ItemT]) -> None:
-        """Show ``items``; cursor, marks and view stay on their keys.
+    def set_items(self, items: Sequence[ItemT], *, news: bool = True) -> None:
+        """Show ``items``; cursor, marks and view stay on their keys. ``news``: count the new ones.
 
         A cursor whose item is gone goes to the next one that stayed, else the previous. The first
         call reads no item, a later one reads every key (a second or two for a million). The
@@ -185,7 +185,7 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
         cursor = self._list.cursor
         held = cursor if self._in_view(cursor) else self._top // self._lines
         on_screen = held * self._lines - self._top
-        top = self._list.replace(items, held) * self._lines - on_screen
+        top = self._list.replace(items, held, news=news) * self._lines - on_screen
         self.virtual_size = Size(0, len(items) * self._lines)
         if self._laid_out:
             self.scroll_to(y=top, animate=False, force=True)

@@ -28,7 +28,9 @@ from core.settings import Settings
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 #: Groups of workers whose end is waited for; the file watcher never ends.
-GROUPS = frozenset({"open", "glance", "list", "labels", "preview", "detail", "write", "ui"})
+GROUPS = frozenset(
+    {"open", "glance", "list", "labels", "preview", "detail", "write", "ui", "sheet"}
+)
 #: Seconds after which a wait is a failure.
 DEADLINE = 20.0
 

@@ -383,13 +383,13 @@ def _receipt(ok: bool, category: str = "applied") -> Receipt:
     [
         ("approve", [_receipt(True)], 0, "✓ x (u takes it back): Done."),
         ("approve", [_receipt(False, "locked")], 0, "✗ x: Done.; try again in a moment"),
-        ("reject", [_receipt(True)] * 3, 0, "3 refused; u takes back the newest"),
+        ("reject", [_receipt(True)] * 3, 0, "3 refused; u takes them back"),
         (
             "approve",
             [_receipt(True), _receipt(False)],
             2,
             "1 approved; 1 not approved, their rows say why; 2 left that ask: decide each alone;"
-            " u takes back the newest",
+            " u takes it back",
         ),
         ("approve", [], 2, "2 left that ask: decide each alone"),
     ],
@@ -398,7 +398,7 @@ def test_what_became_of_a_batch(
     verb: str, receipts: list[Receipt], skipped: int, said: str
 ) -> None:
     batch = Batch(verb, len(receipts), skipped)
-    assert [batch.add(receipt) for receipt in receipts] == [
+    assert [batch.add("x", receipt) for receipt in receipts] == [
         number == len(receipts) for number in range(1, len(receipts) + 1)
     ]
     assert batch.sentence()[0] == said

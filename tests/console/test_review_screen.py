@@ -178,7 +178,7 @@ async def test_deciding_many_leaves_out_what_asks_and_says_so(home: Path) -> Non
         assert verbs(console) == [("approve", READY_USER, "done")]
         assert console.row(ATTENTION).word == "attention"
         assert console.flash == (
-            "1 approved; 1 left that ask: decide each alone; u takes back the newest"
+            "1 approved; 1 left that ask: decide each alone; u takes it back"
         )
 
 

@@ -1,0 +1,84 @@
+"""The filter over a queue: which of its rows are on screen."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING
+
+from textual.widgets import Input
+
+from console.render import ink
+from console.render.queue import QueueItem
+from console.screens.revising import RevisingRoom
+
+if TYPE_CHECKING:
+    from console.screens.filtering import Wanted
+
+
+class NarrowingRoom(RevisingRoom):
+    """Rows that sleep, or that a line of words leaves out, are not on screen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted: Wanted | None = None
+        self._sleeping: set[str] = set()
+
+    @property
+    def filter(self) -> Input:
+        return self.query_one("#filter", Input)
+
+    def action_filter(self) -> None:
+        self.filter.display = True
+        self.filter.focus()
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._narrow(message.value, tell=False)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        if self._narrow(message.value, tell=True):
+            self.filter.display = bool(message.value.strip())
+            self.queue.focus()
+
+    def _narrow(self, line: str, *, tell: bool) -> bool:
+        """Show the rows ``line`` means; a line that means nothing, yet, leaves all as it is."""
+        from console.screens.filtering import parse
+        from core.errors import UsageError
+
+        try:
+            self._wanted = parse(line)
+        except UsageError as problem:
+            if tell:
+                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
+            return False
+        self.show_queue(news=False)
+        self.rest()
+        return True
+
+    def _end_filter(self) -> None:
+        self.filter.value = ""
+        self._narrow("", tell=False)
+        self.filter.display = False
+        self.queue.focus()
+
+    def _visible(self) -> list[QueueItem]:
+        """The rows that are meant to be seen; one that is not judged yet only without a filter."""
+        from core.desk.triage import ALL, select
+
+        wanted, labels = self._wanted, self._labels
+        asleep = self._sleeping
+        if wanted is None or wanted.rows == ALL:
+            meant: Container[str] = self._items
+        else:
+            here = [labels[key] for key in self._items if key in labels]
+            found = select(here, wanted.rows, self.signoff.now())
+            meant = {label.proposal.file for label in found}
+        only = wanted is not None and wanted.asleep
+        items = self._items.items()
+        return [item for key, item in items if key in meant and (key in asleep) == only]
+
+    def _is_whole(self) -> bool:
+        from console.screens.filtering import EVERYTHING
+
+        return self._wanted in (None, EVERYTHING)
