@@ -117,8 +117,19 @@ _JOURNAL = (
 )
 
 _MEMORY = (
+    Action(
+        "memory", "forget", "d", "forget", "Forget the entry; undo brings it back.", footer=True
+    ),
+    Action("memory", "edit", "e", "edit", "Change the entry in your editor.", footer=True),
+    Action("memory", "add", "a", "add", "Add an entry to this file, in your editor.", footer=True),
+    Action("memory", "up", "K", "move up", "Move the entry up in its file."),
+    Action("memory", "down", "J", "move down", "Move the entry down in its file."),
+    Action("memory", "normalise", "N", "normalise", "Mend what makes the agent refuse this file."),
+    Action("memory", "compare", "c", "copies", "The agent's copies of its files, or back."),
     Action("memory", "open", "enter,o", "look", "Go into the entry.", footer=True),
     Action("memory", "close", "escape", "back", "Back to the list."),
+    Action("memory", "fold", "z", "unfold", "Show folded lines of a copy, or fold them again."),
+    Action("memory", "split", "s", "split", "File and copy side by side, or in one column."),
     Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
 )
 

@@ -30,7 +30,11 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A store around its entries. ``problem``: why it cannot be read; ``drift``: why not edited."""
+    """A store around its entries. ``problem``: why it cannot be read; ``drift``: why not edited.
+
+    ``tokens``: about what it costs in every prompt; ``enabled``: whether the agent reads it at all;
+    ``copies``: how many the agent made of it.
+    """
 
     path: str
     link: str | None
@@ -39,6 +43,15 @@ class StoreInfo:
     count: int
     problem: str
     drift: str
+    target: str = ""
+    tokens: int = 0
+    enabled: bool = True
+    copies: int = 0
+
+    @property
+    def file(self) -> str:
+        """The file's name, as people call it."""
+        return self.path.rpartition("/")[2]
 
 
 def memory_row(item: MemoryItem, width: int) -> Sequence[Content]:
@@ -72,10 +85,18 @@ def _lines(item: MemoryItem, store: StoreInfo, width: int) -> Iterator[Line]:
         yield from _flow(ink.line("Nothing is written to it until that is put right."), width)
         return
     yield from _flow(budget_bar(Budget("", store.used, store.used, store.limit)), width)
+    if not store.enabled:
+        said = "! Turned off: the agent leaves this file out of its prompts."
+        yield from _flow(ink.line(said, ink.WARNING), width)
+    elif store.tokens:
+        said = f"About {store.tokens:,} token{'s' * (store.tokens != 1)} in every prompt"
+        yield from _flow(ink.line(said, ink.LABEL), width)
     if store.drift:
         yield from _flow(
             ink.line(f"! The agent refuses to edit it: {store.drift}", ink.WARNING), width
         )
+    if store.copies:
+        yield from _flow(ink.line(_copies(store.copies), ink.LABEL), width)
     yield Line(Content(""))
     if not item.index:
         yield from _flow(ink.line("No entries yet: the agent carries nothing from here."), width)
@@ -86,6 +107,11 @@ def _lines(item: MemoryItem, store: StoreInfo, width: int) -> Iterator[Line]:
         yield from finding_lines(found, width)
     yield Line(Content(""))
     yield from _flow(ink.block(item.text), width)
+
+
+def _copies(count: int) -> str:
+    said = "1 copy" if count == 1 else f"{count} copies"
+    return f"The agent made {said} of it when it refused to edit it"
 
 
 def _flow(content: Content, width: int) -> Iterator[Line]:

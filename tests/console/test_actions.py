@@ -25,8 +25,8 @@ SCREENS: dict[str, type] = {
 }
 README = Path(__file__).parents[2] / "README.md"
 #: Keys a list or a text takes first, on purpose: ``enter`` opens the row, ``escape`` first drops a
-#: range or a search, ``n`` is the next hit while a search stands.
-SHARED = {"enter", "escape", "n"}
+#: range or a search, ``n`` and ``N`` are hits while a search stands.
+SHARED = {"enter", "escape", "n", "N"}
 
 
 def keys(action: Action) -> set[str]:

@@ -182,7 +182,9 @@ async def test_the_footer_shows_the_verbs_in_the_order_of_work(home: Path) -> No
             "space mark a approve r refuse n next enter look u undo ? help q quit"
         )
         await console.press("2")
-        assert " ".join(footer(console).split()) == "enter look u undo ? help q quit"
+        assert " ".join(footer(console).split()) == (
+            "d forget e edit a add enter look u undo ? help q quit"
+        )
 
 
 async def test_keys_of_the_settings_replace_the_usual_ones(home: Path) -> None:
