@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from rich.text import Text
 
@@ -18,10 +20,12 @@ from console.cli.session import (
 from core.desk import decisions, history
 from core.desk.opening import Opened
 from core.desk.outside import note_again
-from core.errors import UsageError
+from core.errors import NotFoundError, UsageError
 from core.journal import Entry, State
 from core.sightings import OUTSIDE
 
+#: The largest number an entry can have.
+LAST = 2**63 - 1
 _NOTHING = "Nothing was decided here yet."
 
 
@@ -50,6 +54,7 @@ def journal(
     if seen and number is None:
         raise UsageError("--seen goes with an ENTRY", "Name the torn entry")
     opened = session.decide() if seen else session.read()
+    _check_numbers(() if number is None else (number,))
     note_again(opened)
     if seen and number is not None:
         history.put_away(opened, number)
@@ -57,7 +62,7 @@ def journal(
         _tell_stats(opened, as_json)
         return
     if number is None:
-        entries = history.entries(opened, None if text else limit)
+        entries = history.entries(opened, None if text or limit is None else min(limit, LAST))
         entries = decisions.search(entries, text)[:limit] if text else entries
     else:
         entries = (history.entry(opened, number),)
@@ -75,6 +80,15 @@ def journal(
         _print_changes(entries[0])
     if any(_is_undoable(entry) for entry in entries):
         paint.hint("Take one back", session.command("undo", "ENTRY"))
+
+
+def _check_numbers(numbers: Sequence[int]) -> None:
+    """Raise :class:`NotFoundError` for a number that no entry can have."""
+    for number in numbers:
+        if abs(number) > LAST:
+            raise NotFoundError(
+                f"The journal has no entry {number}", "List them with `signoff journal`"
+            )
 
 
 def _print_changes(entry: Entry) -> None:
@@ -146,6 +160,7 @@ def undo(
     if bulk is not None and entries:
         raise UsageError("--bulk stands alone", "Leave out the entries")
     opened = session.decide()
+    _check_numbers(entries)
     if bulk is None:
         receipts = history.undo_each(opened, entries, note)
     else:

@@ -12,7 +12,7 @@ from typing import cast
 
 import click
 
-from console.cli import paint
+from console.cli import paint, streams
 from console.cli.session import Session, interactive, open_console, print_json
 from core.errors import SignoffError, UsageError
 
@@ -88,42 +88,56 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with the contract's exit codes."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     codecs.register_error("signoff", paint.plainer)
+    streams.fill_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="signoff")
     try:
-        _run(words)
-        sys.stdout.flush()
+        code = _run(words)
+        streams.flush_answer()
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = 130
     except BrokenPipeError:
         # The reader went away (`signoff pending | head`): nothing left to say, quietly.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        streams.let_go(sys.stdout)
+        code = 141
+    except streams.UnprintableError as problem:
+        streams.let_go(sys.stdout)
+        paint.remark(f"{problem.message}. {problem.hint}")
+        code = problem.exit_code
+    if code:
+        sys.exit(code)
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
+    """Run one command; its exit code. Errors of the answer's stream are left to the caller."""
     try:
-        cli.main(words, prog_name="signoff", standalone_mode=False)
+        done = cli.main(words, prog_name="signoff", standalone_mode=False)
+        return done if isinstance(done, int) else 0
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    except (BrokenPipeError, KeyboardInterrupt, streams.UnprintableError):
+        raise
     except SignoffError as problem:
         _report(words, problem.code, problem.message, problem.hint)
-        sys.exit(problem.exit_code)
+        return problem.exit_code
     except click.Abort:
-        sys.exit(130)
+        return 130
     except click.ClickException as problem:
         where = "signoff"
         if isinstance(problem, click.UsageError) and problem.ctx:
             where = problem.ctx.command_path
         _report(words, "usage", problem.format_message(), f"See `{where} --help`")
-        sys.exit(2)
-    except (BrokenPipeError, KeyboardInterrupt):
-        raise
+        return 2
     except Exception as problem:
+        if isinstance(problem, OSError):
+            # What could not be printed (a help page) is still there: then this fails and says so.
+            streams.flush_answer()
         if os.environ.get("SIGNOFF_DEBUG"):
             raise
         said = f"Something unforeseen happened ({type(problem).__name__}: {problem})"
         _report(words, "unforeseen", said, "SIGNOFF_DEBUG=1 shows where; please report it")
-        sys.exit(1)
+        return 1
 
 
 def _report(words: Sequence[str], code: str, message: str, hint: str) -> None:

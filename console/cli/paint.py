@@ -18,7 +18,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from console.cli.streams import let_go
+from console.cli.streams import let_go, printing
 from core import text
 from core.clock import is_date
 from core.homes.hermes.status import Status
@@ -79,9 +79,10 @@ def room() -> int:
 def say(lines: Iterable[Text]) -> None:
     """Print lines that fit already."""
     out = stdout()
-    for line in lines:
-        line.rstrip()
-        out.print(line)
+    with printing():
+        for line in lines:
+            line.rstrip()
+            out.print(line)
 
 
 def tell(value: str, style: str = "") -> None:

@@ -19,6 +19,7 @@ import click
 import platformdirs
 
 from console.cli import paint
+from console.cli.streams import printing
 from core import clock
 from core.settings import Settings, read_settings
 
@@ -109,7 +110,8 @@ note_option = click.option("--note", default="", metavar="TEXT", help="Kept in t
 
 def print_json(document: Any) -> None:
     """The answer for programs: stored text, pure ASCII, nothing else on stdout."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=2) + "\n")
+    with printing():
+        sys.stdout.write(json.dumps(document, ensure_ascii=True, allow_nan=False, indent=2) + "\n")
 
 
 def say_home(opened: Opened) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import sys
 import threading
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from console.cli import paint
+from console.cli import paint, streams
 from console.cli.session import Session, json_option, pass_session
 from core.areas import Area
 from core.desk.opening import Opened
@@ -52,8 +51,9 @@ def _elsewhere(opened: Opened) -> list[tuple[Path, str]]:
 def _print_line(session: Session, change: Changed) -> None:
     areas = [area.value for area in Area if area in change.areas]
     line = {"at": session.now().isoformat(), "areas": areas}
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+    with streams.printing():
+        sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.flush()
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def _interruptible() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, BrokenPipeError):
         # What a full or closed pipe still holds back must not keep the process from leaving.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.let_go(sys.stdout)
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
