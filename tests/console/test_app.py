@@ -335,7 +335,7 @@ async def test_a_bug_while_deciding_returns_the_row(
     async with open_console(home) as console:
         await console.at(USER)
         with monkeypatch.context() as patch:
-            patch.setattr("core.desk.decide.approve", _fail)
+            patch.setattr("core.desk.decide.approvals", _fail)
             await console.press("a")
         assert isinstance(console.app.screen, Sheet)
         await console.press("escape")
