@@ -71,7 +71,6 @@ class Grid:
         self._x = self._y = 0
         self._rest = ""
         self.kinds: set[str] = set()
-        self.characters: set[str] = set()
         self.frames = 0
 
     @property
@@ -113,11 +112,15 @@ class Grid:
             self._y, self._x = numbers[0] - 1, (numbers[1] if len(numbers) > 1 else 1) - 1
 
     def _write(self, text: str) -> None:
-        self.characters |= set(text)
         if not 0 <= self._y < self.rows:
             return
         line = self._lines[self._y]
         self._written[self._y] = True
+        if text.isascii():
+            room = max(0, self.columns - self._x)
+            line[self._x : self._x + len(text)] = text[:room]
+            self._x += len(text)
+            return
         for character in text:
             width = cell_len(character)
             if width == 0 and self._x:
@@ -181,9 +184,10 @@ class Terminal:
         end = time.perf_counter() + seconds
         while not until(self):
             left = end - time.perf_counter()
-            if left <= 0:
-                raise TimeoutError(f"not within {seconds} s; the screen:\n{self.grid.text}")
-            self.read(min(left, 0.25))
+            ended = self.process.poll() is not None
+            if not self.read(min(max(left, 0), 0.25)) and (ended or left <= 0):
+                why = f"it ended ({self.process.poll()})" if ended else f"not within {seconds} s"
+                raise TimeoutError(f"{why}; the screen:\n{self.grid.text}")
         return self.seen_at
 
     def see(self, words: str, seconds: float = 20.0) -> float:
