@@ -109,9 +109,19 @@ _REVIEW = (
 )
 
 _JOURNAL = (
-    Action("journal", "undo_this", "U", "undo this", "Take the chosen entry back.", footer=True),
+    Action(
+        "journal",
+        "undo_this",
+        "U",
+        "undo this",
+        "Take the chosen entry back, a bulk step as one.",
+        footer=True,
+    ),
+    Action("journal", "search", "slash", "search", "Look for words, notes or paths.", footer=True),
+    Action("journal", "rates", "t", "rates", "How often whose proposals are approved."),
+    Action("journal", "put_away", "p", "put away", "Put a torn entry away: you looked at it."),
     Action("journal", "open", "enter,o", "look", "Go into what it changed.", footer=True),
-    Action("journal", "close", "escape", "back", "Back to the list."),
+    Action("journal", "close", "escape", "back", "Back to the list; there the search ends."),
     Action("journal", "fold", "z", "unfold", "Show folded lines, or fold them again."),
     Action("journal", "split", "s", "split", "Old and new side by side, or in one column."),
 )

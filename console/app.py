@@ -21,7 +21,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 
-from console import themes, uistate
+from console import outside, themes, uistate
 from console.actions import MODES
 from console.jobs import Jobs
 from console.palette import ActionProvider
@@ -180,6 +180,8 @@ class SignoffApp(Jobs, App[None]):
         for room in self._rooms():
             room.refresh_if_stale()
         if self._watcher is not None:
+            # The first look of all only remembers, so it is taken before anything changes.
+            self.note_outside()
             self._watch(self._watcher)
 
     def _no_home(self, problem: Exception) -> None:
@@ -268,6 +270,8 @@ class SignoffApp(Jobs, App[None]):
         with self._areas_lock:
             areas, self._areas = frozenset(self._areas), set()
         self.tell(areas)
+        if areas & outside.AREAS:
+            self.note_outside()
 
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every room that these areas changed; events may be slow or not come at all."""
@@ -320,6 +324,15 @@ class SignoffApp(Jobs, App[None]):
             self._next_write()
 
         self.start_job("write", write.task, done, failed)
+
+    def note_outside(self) -> None:
+        """Write down what others changed, in turn with our own writes; one look waits at most."""
+        if self.opened is not None and all(w.key != outside.OUTSIDE for w in self._writes):
+            self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
+
+    def _noted(self, _key: str, receipt: Receipt) -> None:
+        if receipt.changed:
+            self.tell(frozenset({"journal"}))
 
     # -- actions ---------------------------------------------------------------------------
 

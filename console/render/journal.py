@@ -19,12 +19,38 @@ _SIGNS = {
     "torn": ("!", ink.DANGER),
     "failed": ("✗", ink.WARNING),
     "dropped": ("✗", ink.LABEL),
+    "put away": ("·", ink.LABEL),
+    "outside": ("≠", ink.WARNING),
+}
+#: What to do about an entry, or why there is nothing to do.
+_ADVICE = {
+    "open": "It did not end. The next decision settles it: completes it or takes it back.",
+    "torn": (
+        "It met bytes nobody here wrote, so it was left as it stands. Look at the files below, "
+        "mend by hand what is wrong, then put it away with p."
+    ),
+    "outside": (
+        "Another writer made this change: no decision of yours. It is written down here, "
+        "and signoff cannot undo it."
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
+class BulkStep:
+    """The step that several decisions were made in: its number, its parts, how many stand."""
+
+    number: int
+    parts: int
+    standing: int
+
+
+@dataclass(frozen=True, slots=True)
 class JournalItem:
-    """One decision. ``state`` is the entry's, or ``undone``; ``age`` says how long ago."""
+    """One decision, or (``state`` ``outside``) what another writer did.
+
+    ``state`` is the entry's, or ``undone``, or ``put away``; ``age`` says how long ago.
+    """
 
     key: str
     number: int
@@ -35,6 +61,7 @@ class JournalItem:
     message: str
     note: str
     undone_by: int | None
+    bulk: BulkStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +84,13 @@ def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
     head = Content.assemble(
         (f"{sign} {word:<14} ", style),
         f"{item.number}  ",
-        ink.line(f"{item.verb} {item.subject}", ink.TITLE),
+        ink.line(_name(item), ink.TITLE),
     )
     tail = ink.line(item.age, ink.LABEL)
     room = max(1, width - tail.cell_length - 1)
     first = head.truncate(room, ellipsis=True).pad_right(max(0, room - head.cell_length))
     said = f"“{item.note}”  {item.message}" if item.note else item.message
+    said = f"bulk step {item.bulk.number}: {said}" if item.bulk else said
     return (
         first + Content(" ") + tail,
         Content("  ") + ink.cut(said, max(1, width - 2), ink.LABEL),
@@ -81,12 +109,14 @@ def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iter
     item = detail.item
     sign, style = _SIGNS[item.state]
     for content in (
-        ink.line(f"{item.number}  {item.verb} {item.subject}", ink.TITLE),
+        ink.line(f"{item.number}  {_name(item)}", ink.TITLE),
         ink.line(f"{detail.at}  {detail.home}  {detail.profile}", ink.LABEL),
         ink.line(detail.who, ink.LABEL),
         Content(""),
         Content.assemble((f"{sign} {item.state}  ", style), ink.block(item.message)),
         *([ink.line(f"Note: {item.note}")] if item.note else []),
+        *([ink.line(_step(item.bulk), ink.LABEL)] if item.bulk else []),
+        *([ink.line(_ADVICE[item.state], style)] if item.state in _ADVICE else []),
     ):
         for piece in wrapped(content, width):
             yield Line(piece)
@@ -94,3 +124,16 @@ def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iter
         yield from entry_lines(detail.entries, width, split=split, folded=folded)
     else:
         yield from file_lines(detail.changes, width, split=split, folded=folded)
+
+
+def _name(item: JournalItem) -> str:
+    """What was decided; of what another writer did, only where."""
+    return item.subject if item.state == "outside" else f"{item.verb} {item.subject}"
+
+
+def _step(bulk: BulkStep) -> str:
+    parts = "1 decision" if bulk.parts == 1 else f"{bulk.parts:,} decisions"
+    if not bulk.standing:
+        return f"Part of bulk step {bulk.number}: {parts}, all taken back"
+    left = "all of it" if bulk.standing == bulk.parts else f"the {bulk.standing:,} that stand"
+    return f"Part of bulk step {bulk.number}: {parts}; U takes {left} back as one"

@@ -1,39 +1,52 @@
-"""Journal: what was decided on this home, what it changed, and taking it back."""
+"""Journal: what was decided on this home and by others, what it changed, and taking it back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
 
-from console.ages import span
 from console.places import short
 from console.render import ink
-from console.render.journal import JournalDetail, JournalItem, journal_lines, journal_row
+from console.render.acceptance import OriginRate, acceptance_lines
+from console.render.journal import (
+    BulkStep,
+    JournalDetail,
+    JournalItem,
+    journal_lines,
+    journal_row,
+)
 from console.screens.browser import Browser
+from console.screens.journal_rows import journal_items
+from console.screens.note import NoteScreen
 from console.screens.room import bindings_of
+from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
     from core.journal import Entry
     from core.model import Receipt
 
-#: Entries read at a time: more than anyone pages through.
+#: Cells of a title: what a person looks for may be long.
+TITLE = 60
+#: Entries read at a time: more than anyone pages through. A search reads all.
 LIMIT = 2000
 _NOT_UNDONE = {
     "open": "Entry {} did not end: the next decision settles it",
-    "torn": "Entry {} is torn: `signoff doctor` says what to look at",
+    "torn": "Entry {} is torn: look at its files, then p puts it away",
     "failed": "Entry {} changed nothing",
     "dropped": "Entry {} changed nothing",
+    "put away": "Entry {} was torn and put away: what is left of it is mended by hand",
+    "outside": "Another writer made this change: signoff cannot undo it",
 }
 
 
 class JournalScreen(Browser):
-    """Open and torn entries first, then the newest."""
+    """Open and torn entries first, then the newest; or those that a search finds."""
 
     MODE = "journal"
-    AREAS = frozenset({"queue", "memory", "skills"})
+    AREAS = frozenset({"queue", "memory", "skills", "journal"})
     BINDINGS: ClassVar = bindings_of("journal")
     TITLES = ("Decisions", "What it changed")
 
@@ -41,6 +54,7 @@ class JournalScreen(Browser):
         super().__init__()
         self._items: dict[str, JournalItem] = {}
         self._detail: JournalDetail | None = None
+        self._query = ""
 
     def paint_row(self, item: JournalItem, width: int) -> Sequence[Content]:
         return journal_row(item, width)
@@ -50,23 +64,29 @@ class JournalScreen(Browser):
         if opened is None:
             return
 
-        def work() -> tuple[Entry, ...]:
+        query = self._query
+
+        def work() -> tuple[JournalItem, ...]:
+            from core.desk.decisions import search
             from core.desk.history import entries
 
-            return entries(opened, LIMIT)
+            read = entries(opened, None if query else LIMIT)
+            return journal_items(search(read, query) if query else read, read, opened.clock())
 
         self.start_job("list", work, self._listed, self.job_failed)
 
-    def _listed(self, entries: tuple[Entry, ...]) -> None:
-        now = self.signoff.now()
-        items = [_item(entry, now) for entry in entries]
-        items.sort(key=lambda item: item.state not in ("open", "torn"))
+    def _listed(self, items: tuple[JournalItem, ...]) -> None:
         self._items = {item.key: item for item in items}
         self.rows.set_items(items)
-        self.rows.border_title = Content(f"Decisions ({len(items):,})")
+        title = f"Decisions ({len(items):,})"
+        if self._query:
+            title = f"{len(items):,} with “{self._query}”"
+        self.rows.border_title = ink.cut(title, TITLE)
         self.show_empty(not items, self.rows, self.detail)
         if not items:
-            self.say("Nothing was decided here yet. Every decision appears here and can be undone.")
+            nothing = "Nothing was decided here yet. Every decision appears here and can be undone."
+            found = f"No decision has “{self._query}” in its words or paths. Escape shows all."
+            self.say(found if self._query else nothing)
         self.draw(keep=True)
         self.refresh_bindings()
 
@@ -93,13 +113,54 @@ class JournalScreen(Browser):
 
     def why_not(self, action: str) -> str | None:
         item = self._items.get(self.rows.cursor_key or "")
-        if item is None and action in ("undo_this", "open", "fold", "split"):
-            return "Nothing was decided here yet"
-        if item is None or action != "undo_this":
+        if item is None:
+            if action not in ("undo_this", "put_away", "open", "fold", "split"):
+                return None
+            return "No decision is found" if self._query else "Nothing was decided here yet"
+        if action == "put_away" and item.state != "torn":
+            return f"Entry {item.number} is not torn: there is nothing to put away"
+        if action != "undo_this":
             return None
         if item.undone_by is not None:
             return f"Entry {item.number} is undone already"
         return _NOT_UNDONE[item.state].format(item.number) if item.state in _NOT_UNDONE else None
+
+    # -- looking for -----------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        ask = NoteScreen(
+            "Search the decisions", "shows what has it", "a subject, note, message or path"
+        )
+        self.app.push_screen(ask, self._search)
+
+    def _search(self, wanted: str | None) -> None:
+        if wanted is not None:
+            self._query = " ".join(wanted.split())
+            self.reload()
+
+    def action_close(self) -> None:
+        if self._query and not self.has_class("-inside"):
+            self._search("")
+        else:
+            super().action_close()
+
+    def action_rates(self) -> None:
+        opened = self.signoff.opened
+        if opened is None:
+            return
+
+        def work() -> tuple[OriginRate, ...]:
+            from core.desk.decisions import acceptance
+
+            return tuple(
+                OriginRate(origin, each.approved, each.rejected, each.rate)
+                for origin, each in acceptance(opened).items()
+            )
+
+        self.start_job("sheet", work, self._show_rates, self.job_failed)
+
+    def _show_rates(self, rates: tuple[OriginRate, ...]) -> None:
+        self.app.push_screen(Sheet("Approved, by origin", partial(acceptance_lines, rates)))
 
     def action_fold(self) -> None:
         self._folded = not self._folded
@@ -109,42 +170,61 @@ class JournalScreen(Browser):
         self.signoff.toggle_split(self.detail_width)
         self.draw(keep=True)
 
+    # -- deciding --------------------------------------------------------------------------
+
     def action_undo_this(self) -> None:
-        key, opened = self.rows.cursor_key, self.signoff.opened
-        if key is None or opened is None:
+        item, opened = self._items.get(self.rows.cursor_key or ""), self.signoff.opened
+        if item is None or opened is None:
+            return
+        taken: list[Receipt] = []
+
+        def task() -> Receipt:
+            from core.desk.history import undo_bulk, undo_each
+
+            parts = (
+                undo_bulk(opened, item.bulk.number) if item.bulk else undo_each(opened, [number])
+            )
+            # As they come: one that raises leaves what was taken back before it.
+            taken.extend(parts)
+            return taken[-1]
+
+        number = item.number
+        self.signoff.write(task, partial(self._undone, item.bulk, taken), item.key)
+
+    def _undone(
+        self, bulk: BulkStep | None, taken: list[Receipt], _key: str, receipt: Receipt
+    ) -> None:
+        said, done = receipt.message, sum(each.ok for each in taken)
+        if bulk is not None and done:
+            count = "1 decision" if done == 1 else f"{done:,} decisions"
+            said = f"{count} of bulk step {bulk.number} taken back"
+            said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
+        self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
+        self.signoff.tell(frozenset({"queue", "memory", "skills"}))
+
+    def action_put_away(self) -> None:
+        item, opened = self._items.get(self.rows.cursor_key or ""), self.signoff.opened
+        if item is None or opened is None:
             return
 
         def task() -> Receipt:
-            from core.desk.history import undo
+            from core.desk.history import put_away
+            from core.model import Receipt
 
-            return undo(opened, int(key))
+            put_away(opened, item.number)
+            return Receipt(item.key, True, "ok", f"Entry {item.number} is put away")
 
-        self.signoff.write(task, self._undone, key)
+        self.signoff.write(task, self._put_away, item.key)
 
-    def _undone(self, _key: str, receipt: Receipt) -> None:
+    def _put_away(self, _key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
-        self.signoff.tell(frozenset({"queue", "memory", "skills"}))
-
-
-def _item(entry: Entry, now: datetime) -> JournalItem:
-    seconds = (now - datetime.fromisoformat(entry.at)).total_seconds()
-    age = "just now" if 0 <= seconds < 60 else f"{span(seconds)} ago" if seconds > 0 else ""
-    return JournalItem(
-        key=str(entry.id),
-        number=entry.id,
-        verb=entry.verb,
-        subject=entry.subject,
-        state="undone" if entry.undone_by is not None else str(entry.state),
-        age=age or entry.at[:10],
-        message=entry.message,
-        note=entry.note,
-        undone_by=entry.undone_by,
-    )
+        self.signoff.tell(frozenset({"journal"}))
 
 
 def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
     user, parent = entry.actor.get("user", ""), entry.actor.get("parent", "")
-    who = f"by {user}, {entry.actor.get('terminal') or 'no terminal'}, from {parent}"
+    by = "noticed by" if item.state == "outside" else "by"
+    who = f"{by} {user}, {entry.actor.get('terminal') or 'no terminal'}, from {parent}"
     return JournalDetail(
         item=item,
         at=entry.at[:19].replace("T", " "),

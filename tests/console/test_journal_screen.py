@@ -100,7 +100,7 @@ async def test_an_undo_that_would_lose_later_work_is_refused(home: Path) -> None
     ("state", "reason"),
     [
         (State.OPEN, "Entry 1 did not end: the next decision settles it"),
-        (State.TORN, "Entry 1 is torn: `signoff doctor` says what to look at"),
+        (State.TORN, "Entry 1 is torn: look at its files, then p puts it away"),
     ],
 )
 async def test_what_did_not_end_stands_first_and_is_said_in_review(

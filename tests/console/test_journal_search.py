@@ -1,0 +1,269 @@
+"""The journal screen: searching, rates, bulk steps, torn entries, and what others wrote."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from console.app import SignoffApp
+from core.desk.outside import note_outside
+from core.journal import Journal, State
+from tests.console.pilots import NOW, Console, open_console, sample, settle, start_of, tree
+
+USER = "b71d90e4"
+SKILL = "1a6fd3b8"
+PATCH = "c31e9f60"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return sample(tmp_path)
+
+
+async def decide(console: Console, key: str, *names: str) -> None:
+    for name in names:
+        await console.at(name)
+        await console.press(key)
+
+
+async def mark(console: Console, *names: str) -> None:
+    for name in names:
+        console.review.queue.mark((await console.at(name)).key, on=True)
+    await console.settle()
+
+
+def numbers(console: Console) -> list[int]:
+    return [item.number for item in console.journal.rows.items]
+
+
+def title(console: Console) -> str:
+    return str(console.journal.rows.border_title)
+
+
+# -- searching -----------------------------------------------------------------------------
+
+
+async def test_a_search_finds_notes_subjects_messages_and_paths(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", SKILL, USER)
+        await console.at(PATCH)
+        await console.press("R", *"too vague", "enter", "3")
+        assert numbers(console) == [3, 2, 1]
+        for words, found in (
+            ("TOO  vague", [3]),
+            (USER, [2]),
+            ("flaky-browser-tests/skill.md", [1]),
+            ("memories/user.md", [2]),
+        ):
+            await console.press("slash", *words, "enter")
+            assert numbers(console) == found, words
+        assert title(console) == "1 with “memories/user.md”"
+        await console.press("escape")
+        assert numbers(console) == [3, 2, 1]
+        assert title(console) == "Decisions (3)"
+
+
+async def test_a_search_that_finds_nothing_says_so_and_escape_shows_all(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", USER)
+        await console.press("3", "slash", *"kiln", "enter")
+        assert "No decision has “kiln” in its words or paths." in console.words
+        await console.press("U")
+        assert console.flash == "No decision is found"
+        await console.press("escape")
+        assert numbers(console) == [1]
+        assert console.journal.rows.has_focus
+
+
+async def test_a_search_stays_while_the_journal_grows_and_can_be_left(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", USER, SKILL)
+        await console.press("3", "slash", *USER, "enter")
+        await console.press("U")
+        assert numbers(console) == [3, 1]
+        await console.press("slash", "escape")
+        assert numbers(console) == [3, 1]
+        await console.press("slash", "enter")
+        assert numbers(console) == [3, 2, 1]
+
+
+async def test_hostile_words_are_looked_for_as_they_are(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", USER)
+        await console.press("3", "slash", *"[/x]", "enter")
+        assert "No decision has “[/x]” in its words" in console.words
+
+
+# -- rates ---------------------------------------------------------------------------------
+
+
+async def test_t_shows_how_often_whose_proposals_are_approved(home: Path) -> None:
+    async with open_console(home) as console:
+        await console.press("3", "t")
+        assert "Nothing was approved or refused here yet." in console.words
+        await console.press("escape", "1")
+        await decide(console, "a", USER, SKILL)
+        await decide(console, "r", PATCH)
+        await console.press("3", "t")
+        assert "Approved, by origin" in console.picture
+        assert "background_review ███████░░░ 67% 2 approved, 1 refused" in console.words
+        await console.press("escape", "g", "U")
+        await console.press("t")
+        assert "background_review ██████████ 100% 2 approved, 0 refused" in console.words
+        assert "Decisions that were taken back do not count." in console.words
+
+
+# -- bulk steps ----------------------------------------------------------------------------
+
+
+async def test_a_bulk_step_is_shown_as_one_and_u_takes_it_back_as_one(home: Path) -> None:
+    before = tree(home)
+    async with open_console(home) as console:
+        await mark(console, USER, SKILL)
+        await console.press("a")
+        await decide(console, "r", PATCH)
+        await console.press("3")
+        assert numbers(console) == [3, 2, 1]
+        assert [item.bulk and item.bulk.parts for item in console.journal.rows.items] == [
+            None,
+            2,
+            2,
+        ]
+        assert console.picture.count("bulk step 1: ") == 2
+        await console.press("G")
+        assert "Part of bulk step 1: 2 decisions; U takes all of it back as one" in console.words
+        await console.press("U")
+        assert console.flash == "2 decisions of bulk step 1 taken back"
+        assert "2 decisions, all taken back" in console.words
+        assert (home / f"pending/memory/{USER}.json").exists()
+        assert (home / f"pending/skills/{SKILL}.json").exists()
+        await console.press("g", "j", "j", "U")
+        assert tree(home) == before
+
+
+async def test_a_part_that_cannot_be_taken_back_ends_it_and_says_what_stands(home: Path) -> None:
+    async with open_console(home) as console:
+        await mark(console, USER, SKILL)
+        await console.press("a")
+        first = Journal(console.state).entry(1)
+        path = home / first.changed[0] / "SKILL.md"
+        path.write_text(path.read_text() + "\nWritten by another hand.\n")
+        before = path.read_bytes()
+        await console.press("3", "G", "U")
+        assert path.read_bytes() == before
+        assert console.flash.startswith("1 decision of bulk step 1 taken back, then: ")
+        await console.press("G")
+        assert "2 decisions; U takes the 1 that stand back as one" in console.words
+
+
+# -- torn entries --------------------------------------------------------------------------
+
+
+async def test_a_torn_entry_says_what_to_do_and_p_puts_it_away(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", SKILL, USER)
+        await console.press("3", "p")
+        assert console.flash == "Entry 2 is not torn: there is nothing to put away"
+        Journal(console.state).close(1, State.TORN, "torn", "interrupted")
+        await console.press("f5", "g")
+        assert numbers(console)[0] == 1
+        assert "mend by hand what is wrong, then put it away with p." in console.words
+        await console.press("p")
+        assert console.flash == "Entry 1 is put away"
+        assert numbers(console) == [2, 1]
+        assert "did not end" not in console.picture
+        await console.press("G", "U")
+        assert console.flash == (
+            "Entry 1 was torn and put away: what is left of it is mended by hand"
+        )
+
+
+async def test_an_open_entry_says_that_the_next_decision_settles_it(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", SKILL, USER)
+        Journal(console.state).close(1, State.OPEN, "ok", "interrupted")
+        await console.press("f5", "3", "g")
+        assert "It did not end. The next decision settles it" in console.words
+
+
+# -- what others wrote ---------------------------------------------------------------------
+
+
+async def test_what_another_writer_changed_stands_apart_and_is_not_undone(home: Path) -> None:
+    user = home / "memories/USER.md"
+    async with open_console(home) as console:
+        console.app.note_outside()
+        await console.settle()
+        await console.press("3")
+        assert numbers(console) == []
+        user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
+        console.app.note_outside()
+        await console.settle()
+        (item,) = console.journal.rows.items
+        assert (item.verb, item.state, item.subject) == ("outside", "outside", "memories/USER.md")
+        assert "≠ outside" in console.picture
+        assert "noticed by" in console.words
+        assert "Another writer made this change: no decision of yours." in console.words
+        assert "A fact from elsewhere." in console.words
+        before = tree(home)
+        await console.press("U")
+        assert console.flash == "Another writer made this change: signoff cannot undo it"
+        await console.press("u")
+        assert tree(home) == before
+
+
+async def test_our_own_writes_are_no_outside_edits(home: Path) -> None:
+    async with open_console(home) as console:
+        console.app.note_outside()
+        await decide(console, "a", USER)
+        console.app.note_outside()
+        await console.settle()
+        await console.press("3")
+        assert [item.verb for item in console.journal.rows.items] == ["approve"]
+
+
+async def test_a_look_settles_nothing_and_one_at_most_waits(home: Path) -> None:
+    async with open_console(home) as console:
+        await decide(console, "a", USER)
+        Journal(console.state).close(1, State.OPEN, "ok", "interrupted")
+        before = tree(home)
+        for _ in range(5):
+            console.app.note_outside()
+        assert len(console.app._writes) <= 1
+        await console.settle()
+        assert tree(home) == before
+        assert Journal(console.state).entry(1).state is State.OPEN
+
+
+async def test_a_journal_that_cannot_be_used_stops_no_one(home: Path) -> None:
+    async with open_console(home) as console:
+        journal = Journal(console.state).path
+        journal.parent.mkdir(exist_ok=True)
+        journal.unlink(missing_ok=True)
+        journal.mkdir()
+        console.app.note_outside()
+        await console.settle()
+        assert not console.app._writing
+        assert "Problem" not in console.picture
+
+
+async def test_a_change_seen_by_the_watcher_reaches_the_open_journal(home: Path) -> None:
+    app = SignoffApp(start_of(home), state=home.parent / "state", clock=lambda: NOW, live=True)
+    user = home / "memories/USER.md"
+    async with app.run_test(size=(120, 36)) as pilot:
+        console = Console(app, pilot, home)
+        await settle(app, pilot)
+        await console.press("3")
+        user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
+        loop = asyncio.get_running_loop()
+        end = loop.time() + 20
+        while not console.journal.rows.items:
+            assert loop.time() < end, "the outside edit did not arrive"
+            await pilot.pause(0.05)
+        await settle(app, pilot)
+        assert [item.state for item in console.journal.rows.items] == ["outside"]
+        assert app.opened is not None
+        assert note_outside(app.opened) == ()
