@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import difflib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -37,6 +39,10 @@ COMMANDS = {
     "watch": "watch",
     "doctor": "homes",
 }
+
+
+#: Options of the home: they stand before the command.
+BEFORE = ("--home", "--kind", "--profile", "--now")
 
 
 class Commands(click.Group):
@@ -127,7 +133,7 @@ def _run(words: list[str]) -> int:
         where = "signoff"
         if isinstance(problem, click.UsageError) and problem.ctx:
             where = problem.ctx.command_path
-        _report(words, "usage", problem.format_message(), f"See `{where} --help`")
+        _report(words, "usage", *_mistake(problem, where))
         return 2
     except Exception as problem:
         if isinstance(problem, OSError):
@@ -138,6 +144,22 @@ def _run(words: list[str]) -> int:
         said = f"Something unforeseen happened ({type(problem).__name__}: {problem})"
         _report(words, "unforeseen", said, "SIGNOFF_DEBUG=1 shows where; please report it")
         return 1
+
+
+def _mistake(problem: click.ClickException, where: str) -> tuple[str, str]:
+    """What a person mistyped, and what they probably want."""
+    see = f"See `{where} --help`"
+    if isinstance(problem, click.NoSuchOption):
+        name = problem.option_name
+        if name in BEFORE:
+            return f"No such option here: {name}", f"{name} stands before the command"
+        if name == "--json":
+            return f"No such option here: {name}", "--json stands after the command"
+    message = problem.format_message()
+    if typed := re.fullmatch(r"No such command '(.*)'\.", message):
+        close = difflib.get_close_matches(typed[1], COMMANDS, n=1)
+        return message, f"Perhaps you mean `signoff {close[0]}`" if close else see
+    return message.rstrip("."), see
 
 
 def _report(words: Sequence[str], code: str, message: str, hint: str) -> None:

@@ -196,3 +196,20 @@ def test_no_color(cli: Cli) -> None:
     assert "\x1b[32m" in cli("pending", home=home).out
     cli.setenv("NO_COLOR", "1")
     assert "\x1b[32m" not in cli("pending", home=home).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("aprove", "x"), "Perhaps you mean `signoff approve`"),
+        (("pending", "--home", "x"), "--home stands before the command"),
+        (("--json", "pending"), "--json stands after the command"),
+        (("frobnicate",), "See `signoff --help`"),
+    ],
+)
+def test_a_mistyped_command_names_the_one_that_was_meant(
+    cli: Cli, words: tuple[str, ...], said: str
+) -> None:
+    answer = cli(*words)
+    assert answer.code == 2
+    assert said in answer.err + answer.out
