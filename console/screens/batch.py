@@ -31,11 +31,13 @@ class Batch:
         self._rivals = rivals
         self._receipts: list[Receipt] = []
         self.left: frozenset[str] = frozenset()
+        self.done: frozenset[str] = frozenset()
 
     def add(self, key: str, receipt: Receipt) -> bool:
         """One more is through, whose rivals are left; whether that was the last."""
         self._receipts.append(receipt)
         if receipt.ok:
+            self.done |= {key}
             self.left |= self._rivals.get(key, frozenset())
         self._left -= 1
         return self._left == 0
@@ -55,8 +57,8 @@ class Batch:
         done = sum(receipt.ok for receipt in self._receipts)
         failed = len(self._receipts) - done
         parts = [f"{done:,} {self._word}"] if done else []
-        parts += [f"{failed:,} not {self._word}, their rows say why"] if failed else []
-        parts += [f"{self._skipped:,} left that ask: decide each alone"] if self._skipped else []
+        parts += [f"{failed:,} not, their rows say why"] if failed else []
+        parts += [f"{self._skipped:,} left that ask"] if self._skipped else []
         parts += ["u takes it back" if done == 1 else "u takes them back"] if done else []
         style = ink.DANGER if failed else ink.WARNING if self._skipped else ink.GOOD
         return "; ".join(parts), style

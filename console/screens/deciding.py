@@ -41,6 +41,7 @@ class DecidingRoom(Room):
         self._labels: dict[str, Label] = {}
         self._decided_at: dict[str, float] = {}
         self._left: frozenset[str] = frozenset()
+        self._done: frozenset[str] = frozenset()
         self._shown: Shown | None = None
 
     @property
@@ -189,7 +190,7 @@ class DecidingRoom(Room):
         elif item is not None:
             self._items[key] = replace(item, fate="failed", note=receipt.message)
         if batch.add(key, receipt):
-            self._left = batch.left
+            self._left, self._done = batch.left, batch.done
             self.flash(*batch.sentence(bulk.newcomers, len(self._waiting_rivals())))
         self.show_queue()
         self.rest()
@@ -210,6 +211,9 @@ class DecidingRoom(Room):
         }
 
     def _waiting_rivals(self) -> list[QueueItem]:
+        """Who wants what was decided last; nobody any more once that was taken back."""
+        if not self._done.isdisjoint(self._items):
+            return []
         found = (self._items.get(key) for key in self._left)
         waiting = {item.key for item in found if item is not None and not item.is_settled}
         return [item for key, item in self._items.items() if key in waiting] if waiting else []
@@ -281,7 +285,7 @@ class DecidingRoom(Room):
                 self.signoff.write(task, self._snoozed, item.key)
 
         question = f"Put off {self._named()} until"
-        self.app.push_screen(NoteScreen(question, "does it", "7d, 12h, a date, or now"), asked)
+        self.app.push_screen(NoteScreen(question, "puts it off", "7d, 12h, a date, or now"), asked)
 
     def _snoozed(self, key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
@@ -335,7 +339,7 @@ def _listed(rows: Sequence[Label], width: int) -> list[Line]:
             ink.line(
                 f"{row.proposal.id}  {row.proposal.action} → {row.proposal.target}: ", ink.TITLE
             )
-            + ink.line(f"{str(row.status).replace('_', ' ')}, {row.message}"),
+            + ink.line(f"{str(row.status).replace('_', ' ')} · {row.message}"),
             width,
             rest="  ",
         )

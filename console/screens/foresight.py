@@ -15,9 +15,13 @@ from core.desk.search import Improvement
 SEARCHED = 40
 
 
-def foresee(opened: Opened, rows: Sequence[Label], left: int) -> Foreseen:
-    """What approving ``rows`` in order would do; ``left`` others ask and would be left."""
-    advice = [f"{left:,} that ask are left out: decide each alone."] if left else []
+def foresee(opened: Opened, rows: Sequence[Label], asking: int, other: int) -> Foreseen:
+    """What approving ``rows`` in order would do.
+
+    ``asking`` others ask and would be left, ``other`` marked rows are not judged.
+    """
+    advice = [f"Left out, as they ask: {asking:,}. Decide each alone."] if asking else []
+    advice += [f"Not foreseen, as they are not judged: {other:,}."] if other else []
     if not rows:
         return Foreseen((), (), None, tuple(advice))
     request = Request((), rows=tuple(rows))

@@ -30,6 +30,7 @@ class NarrowingRoom(RevisingRoom):
     def action_filter(self) -> None:
         self.filter.display = True
         self.filter.focus()
+        self.flash("enter keeps the filter, esc takes it off")
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()

@@ -114,6 +114,8 @@ class ReviewScreen(NarrowingRoom):
         for key in self._decided_at:
             fresh.pop(key, None)
         self._items = merged(fresh, self._items, known)
+        self._labels = {key: found for key, found in self._labels.items() if key in self._items}
+        self._sleeping &= self._items.keys()
         self.show_queue()
         self._judging.set()
         stop = self._judging = threading.Event()
@@ -240,12 +242,13 @@ class ReviewScreen(NarrowingRoom):
         rows, opened = self._foretold(), self.signoff.opened
         if not rows or opened is None:
             return False
+        other = len(self.queue.marked) - len(rows)
         taken = [meant_to_land(row) for row in rows if row.status != "attention"]
 
         def work() -> tuple[list[Label], Foreseen]:
             from console.screens.foresight import foresee
 
-            return rows, foresee(opened, taken, len(rows) - len(taken))
+            return rows, foresee(opened, taken, len(rows) - len(taken), other)
 
         self.start_job("preview", work, self._foreseen, self._not_previewed)
         return True

@@ -80,7 +80,7 @@ class RevisingRoom(DecidingRoom):
                 if place is not None:
                     self._type(item, sheet, parts[place])
 
-            choices = [f"{part.label}: {part.text}" if part.text else part.label for part in parts]
+            choices = [f"{part.label} · {part.text}" if part.text else part.label for part in parts]
             self.app.push_screen(Choose(f"Edit {item.id}", choices), chosen)
 
     def _type(self, item: QueueItem, sheet: Sheet, part: Part) -> None:

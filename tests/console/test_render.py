@@ -388,10 +388,9 @@ def _receipt(ok: bool, category: str = "applied") -> Receipt:
             "approve",
             [_receipt(True), _receipt(False)],
             2,
-            "1 approved; 1 not approved, their rows say why; 2 left that ask: decide each alone;"
-            " u takes it back",
+            "1 approved; 1 not, their rows say why; 2 left that ask; u takes it back",
         ),
-        ("approve", [], 2, "2 left that ask: decide each alone"),
+        ("approve", [], 2, "2 left that ask"),
     ],
 )
 def test_what_became_of_a_batch(

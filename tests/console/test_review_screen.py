@@ -178,7 +178,7 @@ async def test_deciding_many_leaves_out_what_asks_and_says_so(home: Path) -> Non
         assert verbs(console) == [("approve", READY_USER, "done")]
         assert console.row(ATTENTION).word == "attention"
         assert console.flash == (
-            "1 approved; 1 left that ask: decide each alone; u takes it back"
+            "1 approved; 1 left that ask; u takes it back"
         )
 
 
@@ -195,7 +195,7 @@ async def test_marked_rows_that_fail_return_with_their_reason(home: Path) -> Non
         assert console.row("bd51c7f9").fate == "failed"
         assert "no entry contains" in console.picture
         assert tree(home) == before
-        assert console.flash == "2 not approved, their rows say why"
+        assert console.flash == "2 not, their rows say why"
         await console.press("f5")
         assert console.row(STALE).word == "stale"
 

@@ -88,7 +88,7 @@ async def test_rows_that_did_not_land_return_with_their_reasons(home: Path) -> N
         assert console.row("two").fate == "failed"
         assert "alpha one" in console.row("two").note
         assert "characters" in console.row("big").note
-        assert console.flash.startswith("1 approved; 2 not approved, their rows say why; u takes")
+        assert console.flash.startswith("1 approved; 2 not, their rows say why; u takes")
 
 
 async def test_rows_without_a_label_and_unreadable_ones_go_in_the_same_step(home: Path) -> None:
@@ -147,7 +147,7 @@ async def test_only_shown_rows_are_refused_and_newcomers_are_announced(home: Pat
         await console.reload()
         assert shown(console) == ["stale1", "late"]
         assert "stood otherwise" in console.row("stale1").note
-        assert console.flash.startswith("1 refused; 1 not refused")
+        assert console.flash.startswith("1 refused; 1 not")
         assert console.flash.endswith("; 1 came meanwhile and stays")
 
 
@@ -181,6 +181,22 @@ async def test_the_rivals_of_an_approved_one_are_offered_and_refused(home: Path)
         assert shown(console) == ["other"]
         await console.press("u")
         assert tree(home) == between
+        await console.at("other")
+        await console.press("a")
+        assert "rival" not in console.flash
+
+
+async def test_an_approval_that_was_taken_back_has_no_rivals_to_refuse(home: Path) -> None:
+    propose(home, "r0", swap("alpha", "alpha again"), age=9.0)
+    propose(home, "r1", swap("alpha", "alpha once more"), age=8.0)
+    async with open_console(home) as console:
+        await console.press("a")
+        assert console.flash.endswith("; 1 rival left, X refuses")
+        assert console.review.why_not("refuse_rivals") is None
+        await console.press("u")
+        await console.press("X")
+        assert console.flash == "No rival waits of what was approved last"
+        assert shown(console) == ["r0", "r1"]
 
 
 # -- the filter ----------------------------------------------------------------------------
@@ -199,7 +215,7 @@ async def test_the_filter_narrows_keeps_and_clears(home: Path) -> None:
         # Letters are text here, deciding keys too.
         await console.press(*["backspace"] * 5, *"ar")
         assert review.query_one("#filter", Input).value == "ar"
-        assert console.flash == ""
+        assert console.flash == "enter keeps the filter, esc takes it off"
         await console.press(*["backspace"] * 2, *"status:stale", "enter")
         assert shown(console) == ["old"]
         assert review.queue.has_focus
