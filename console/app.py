@@ -305,6 +305,9 @@ class SignoffApp(Jobs, App[None]):
         def done(receipt: Receipt) -> None:
             self._writing = False
             write.done(write.key, receipt)
+            if receipt.journal is not None:
+                for room in self._rooms():
+                    room.home_changed(frozenset({"journal"}))
             # Between the rows of a bulk step nobody needs the whole queue read again.
             if not self._writes:
                 self._look()
