@@ -226,6 +226,37 @@ def _figures(seconds: Sequence[float]) -> str:
     return f"median {statistics.median(found):.1f} ms, 95 % {late:.1f} ms, most {found[-1]:.1f} ms"
 
 
+# -- another's change ------------------------------------------------------------------------
+
+
+@pytest.mark.bench
+def test_seconds_until_a_change_is_seen(tmp_path: Path, home: Path) -> None:
+    """A record staged, and one decided in another console, on the screen of a second one."""
+    pending = home / "pending" / "memory"
+    staged, decided = [], []
+    with signoff(tmp_path, home) as first, signoff(tmp_path, home) as second:
+        for console in (first, second):
+            console.see("Queue (25)")
+            console.wait(lambda there: "judging" not in there.grid.text)
+        for _ in range(5):
+            second.quiet(1.0)
+            subprocess.run([sys.executable, "-c", STORM, str(pending), "1"], check=True)
+            written = time.perf_counter()
+            staged.append(second.see("25 waiting") - written)
+            first.see("25 waiting")
+            first.press("g")
+            first.see("f0000000, from")
+            first.press("r")
+            done = first.see("✓ f0000000")
+            decided.append(second.see("24 waiting") - done)
+            second.press("\x1b[15~")
+            first.see("24 waiting")
+    print(f"\nstaged elsewhere: seen after {_figures(staged)}")
+    print(f"decided elsewhere: seen after {_figures(decided)}")
+    assert max(staged) < 1
+    assert max(decided) < 1
+
+
 # -- a storm ---------------------------------------------------------------------------------
 
 #: Stages, edits and removes records as fast as it can; every third stays. Odd ones come after all
