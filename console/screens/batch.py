@@ -19,15 +19,21 @@ _NEXT = {"locked": "; try again in a moment"}
 class Batch:
     """``count`` decisions of one verb under way; ``skipped`` rows were left out as they ask.
 
-    ``rivals``: by key, who else wants what that row wants.
+    ``rivals``: by key, who else wants what that row wants. ``unjudged`` rows cannot be decided so.
     """
 
     def __init__(
-        self, verb: str, count: int, skipped: int, rivals: Mapping[str, frozenset[str]] = NO_RIVALS
+        self,
+        verb: str,
+        count: int,
+        skipped: int,
+        rivals: Mapping[str, frozenset[str]] = NO_RIVALS,
+        unjudged: int = 0,
     ) -> None:
         self._word = "approved" if verb == "approve" else "refused"
         self._left = count
         self._skipped = skipped
+        self._unjudged = unjudged
         self._rivals = rivals
         self._receipts: list[Receipt] = []
         self.left: frozenset[str] = frozenset()
@@ -52,10 +58,10 @@ class Batch:
         return said, style
 
     def _outcome(self) -> tuple[str, str]:
-        if len(self._receipts) == 1 and not self._skipped:
+        if len(self._receipts) == 1 and not self._skipped and not self._unjudged:
             return _single(self._receipts[0])
         done = sum(receipt.ok for receipt in self._receipts)
-        failed = len(self._receipts) - done
+        failed = len(self._receipts) - done + self._unjudged
         parts = [f"{done:,} {self._word}"] if done else []
         parts += [f"{failed:,} not, their rows say why"] if failed else []
         parts += [f"{self._skipped:,} left that ask"] if self._skipped else []

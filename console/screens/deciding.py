@@ -139,6 +139,12 @@ class DecidingRoom(Room):
             return
         skipped = asking if verb == "approve" and several else []
         taken = [item for item in items if item not in skipped]
+        # Several are approved as they were shown, never by name: a name would answer any question.
+        judged = self._labels.keys() if verb == "approve" and several else self._items.keys()
+        unjudged = [item for item in taken if item.key not in judged]
+        for item in unjudged:
+            self._items[item.key] = replace(item, fate="failed", note=_unjudged(item))
+            taken.remove(item)
         self.queue.clear_marks()
         labels = [self._labels[item.key] for item in taken if item.key in self._labels]
         if verb == "approve":
@@ -149,7 +155,7 @@ class DecidingRoom(Room):
             seal = self._seal(taken[0]) if verb == "approve" and len(taken) == 1 else None
             request = Request(tuple(item.token for item in taken), note, seal=seal)
         rivals = self._rivals_of(taken) if verb == "approve" else NO_RIVALS
-        batch = Batch(verb, len(taken), len(skipped), rivals)
+        batch = Batch(verb, len(taken), len(skipped), rivals, len(unjudged))
         if taken:
             self._take(batch, taken, partial(_begin, self._opened, verb, request))
         else:
@@ -289,6 +295,10 @@ class DecidingRoom(Room):
 
     def _snoozed(self, key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
+
+
+def _unjudged(item: QueueItem) -> str:
+    return item.summary if item.status == "unreadable" else "It is still being judged; try again"
 
 
 def meant_to_land(label: Label) -> Label:

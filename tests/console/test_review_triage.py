@@ -101,6 +101,10 @@ async def test_rows_without_a_label_and_unreadable_ones_go_in_the_same_step(home
         assert len(set(bulks(console))) == 1
         await console.press("u")
         assert tree(home) == before
+        # Approving answers no question by name: what is not judged stays.
+        await console.press("*", "a")
+        assert console.flash == "1 approved; 1 not, their rows say why; u takes it back"
+        assert console.row("broken").fate == "failed"
 
 
 # -- the dead ------------------------------------------------------------------------------
