@@ -177,9 +177,7 @@ async def test_deciding_many_leaves_out_what_asks_and_says_so(home: Path) -> Non
         await console.press("space", "a")
         assert verbs(console) == [("approve", READY_USER, "done")]
         assert console.row(ATTENTION).word == "attention"
-        assert console.flash == (
-            "1 approved; 1 left that ask; u takes it back"
-        )
+        assert console.flash == ("1 approved; 1 left that ask; u takes it back")
 
 
 async def test_marked_rows_that_fail_return_with_their_reason(home: Path) -> None:
