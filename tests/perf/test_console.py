@@ -87,9 +87,10 @@ def first_frame(terminal: Terminal, words: str) -> float:
         return drawn - terminal.started
 
 
-def first_frames(folder: Path, home: Path, starts: int) -> tuple[float, float]:
-    """Median seconds to the first frame of an empty app and of ours, started by turns."""
-    empty, ours = [], []
+def first_frames(folder: Path, home: Path, starts: int) -> tuple[list[float], list[float]]:
+    """Seconds to the first frame of an empty app and of ours, started by turns."""
+    empty: list[float] = []
+    ours: list[float] = []
     for number in range(starts + 1):
         times = (
             first_frame(python(folder, EMPTY), ""),
@@ -98,12 +99,13 @@ def first_frames(folder: Path, home: Path, starts: int) -> tuple[float, float]:
         if number:  # The first of each fills the caches of files and of compiled modules.
             empty.append(times[0])
             ours.append(times[1])
-    return statistics.median(empty), statistics.median(ours)
+    return empty, ours
 
 
 def test_the_first_frame_is_not_far_from_an_empty_app(tmp_path: Path, home: Path) -> None:
     empty, ours = first_frames(tmp_path, home, 5)
-    assert ours < 1.6 * empty
+    # The quickest of each: what others do on the machine is left out.
+    assert min(ours) < 1.6 * min(empty)
 
 
 def test_nothing_heavy_is_imported_before_the_first_frame(tmp_path: Path, home: Path) -> None:
@@ -130,7 +132,7 @@ def test_queue_and_first_proposal_come_soon(tmp_path: Path, home: Path) -> None:
 
 @pytest.mark.bench
 def test_seconds_of_a_start(tmp_path: Path, home: Path) -> None:
-    empty, ours = first_frames(tmp_path, home, 15)
+    empty, ours = map(statistics.median, first_frames(tmp_path, home, 15))
     print(f"\nfirst frame: empty app {empty:.3f} s, signoff {ours:.3f} s, {ours / empty:.2f} times")
     found = [queue_and_diff(tmp_path, home) for _ in range(5)]
     listed, shown = (statistics.median(column) for column in zip(*found, strict=True))
