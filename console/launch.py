@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 COLLECTING = (5_000, 10, 1_000)
 
 
-def launch(session: Session) -> int:
-    """Run the console; the exit code. Raises what opening the home or the settings raises."""
+def launch(session: Session, mode: str = "") -> int:
+    """Run the console; the exit code. Raises what opening the home or the settings raises.
+
+    ``mode`` is where it starts; by default where the person left it.
+    """
     settings = session.settings()
     for name in unknown_ids(settings.keys):
         hint = "The README lists every action beside its key"
@@ -29,6 +33,8 @@ def launch(session: Session) -> int:
     state = session.state()
     _log_to(state)
     app = SignoffApp(session.open, state=state, clock=session.now, keys=dict(settings.keys))
+    if mode:
+        app.ui = replace(app.ui, mode=mode)
     gc.set_threshold(*COLLECTING)
     app.run(mouse=session.mouse)
     if app.no_home is not None:

@@ -45,7 +45,9 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
         paint.tell(f"The sample home is in {folder}")
         paint.hint("Look at it", there.command("pending"))
     elif interactive():
-        sys.exit(open_console(there))
+        code = open_console(there, "review")
+        paint.tell(f"The sample home stays in {folder}")
+        sys.exit(code)
     else:
         _tour(there)
 

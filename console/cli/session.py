@@ -127,8 +127,8 @@ def interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def open_console(session: Session) -> int:
-    """Run the console on the session's home; its exit code."""
+def open_console(session: Session, mode: str = "") -> int:
+    """Run the console on the session's home, in ``mode`` or where it was left; its exit code."""
     # By name: no plain command may load the console's libraries.
     launch = importlib.import_module("console.launch").launch
-    return cast("int", launch(session))
+    return cast("int", launch(session, mode))
