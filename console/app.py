@@ -422,7 +422,7 @@ class SignoffApp(Jobs, App[None]):
         if name == "note":
             name = action.partition("'")[2].partition("'")[0]
         if reason := room.why_not(name):
-            room.flash(reason, ink.WARNING)
+            room.flash(reason, ink.WARNING, passing=True)
 
     # -- problems --------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ class DecidingRoom(Room):
         self._left: frozenset[str] = frozenset()
         self._done: frozenset[str] = frozenset()
         self._shown: Shown | None = None
+        self._asked = ""
 
     @property
     def queue(self) -> RowList[QueueItem]:
@@ -114,7 +115,20 @@ class DecidingRoom(Room):
     # -- one row, or those marked ----------------------------------------------------------
 
     def action_approve(self) -> None:
-        self._decide("approve", "")
+        if self._asks_first():
+            sentence = "It asks first: read the warning; a again applies it"
+            self.flash(sentence, ink.WARNING, passing=True)
+        else:
+            self._decide("approve", "")
+
+    def _asks_first(self) -> bool:
+        """Whether the row at the cursor has a question that this very preview has not asked yet."""
+        item = self._item()
+        if self.queue.marked or item is None or item.status != "attention":
+            return False
+        seal = self._seal(item)
+        asked, self._asked = self._asked, seal or ""
+        return seal is not None and asked != seal
 
     def action_reject(self) -> None:
         self._decide("reject", "")

@@ -182,6 +182,8 @@ class ReviewScreen(NarrowingRoom):
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         message.stop()
         self._folded = True
+        self._asked = ""
+        self.let_pass()
         self.rest()
         self._show_unseen()
         self.refresh_bindings()

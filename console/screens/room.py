@@ -49,6 +49,7 @@ class Room(Jobs, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._stale = True
+        self._passing = False
         self._text_title: Content | str | None = None
 
     # -- for subclasses --------------------------------------------------------------------
@@ -103,6 +104,7 @@ class Room(Jobs, Screen[None]):
         """Something in the home changed; read again now, or when the screen is seen next."""
         if areas & self.AREAS:
             self._stale = True
+        self._passing = False
         if self.is_current:
             self.refresh_if_stale()
 
@@ -129,9 +131,15 @@ class Room(Jobs, Screen[None]):
         if self.is_current and not self.has_class("-inside"):
             (text if empty else rows).focus()
 
-    def flash(self, message: str, style: str = "") -> None:
-        """Say what became of the person's last key."""
+    def flash(self, message: str, style: str = "", *, passing: bool = False) -> None:
+        """Say what became of the person's last key; ``passing`` words go with the cursor."""
+        self._passing = passing
         self.query_one(FlashLine).say(ink.line(message, style))
+
+    def let_pass(self) -> None:
+        """The cursor is on another row: what was said of the last one is over."""
+        if self._passing:
+            self.flash("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot run now; before the panes are there, everything."""

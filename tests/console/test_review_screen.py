@@ -151,6 +151,13 @@ async def test_a_question_is_answered_by_deciding_that_row_alone(home: Path) -> 
         await console.at(ATTENTION)
         assert "stored as 2 entries, not one" in console.words
         await console.press("a")
+        assert console.flash == "It asks first: read the warning; a again applies it"
+        await console.press("j")
+        assert console.flash == ""
+        await console.press("k")
+        await console.press("a")
+        assert console.row(ATTENTION).word == "attention"
+        await console.press("a")
         assert console.row(ATTENTION) is None
         assert "Second run: p95 310 ms at 450." in (home / "memories/MEMORY.md").read_text()
 

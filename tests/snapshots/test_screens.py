@@ -212,7 +212,7 @@ def test_memory_unreadable(shoot: Shoot, home: Path) -> None:
 @every_size
 def test_journal(shoot: Shoot, size: Size) -> None:
     """Newest first: an undo, what it took back, an approval; one of them whole."""
-    assert shoot(f"@{ATTENTION}", "a", f"@{READY}", "a", "u", "3", "j", "j", size=size)
+    assert shoot(f"@{ATTENTION}", "a", "a", f"@{READY}", "a", "u", "3", "j", "j", size=size)
 
 
 def test_journal_empty(shoot: Shoot) -> None:
