@@ -144,7 +144,7 @@ class SignoffApp(Jobs, App[None]):
         """Listen for signals before the terminal is taken: whatever is taken is given back."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGHUP, signal.SIGTERM):
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, self.exit)
 
     def on_mount(self) -> None:

@@ -25,7 +25,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def decide(console: Console, *names: str) -> None:
     for name in names:
-        await console.at(name)
+        row = await console.at(name)
+        if row.word == "attention":
+            await console.press("a")
         await console.press("a")
 
 

@@ -129,6 +129,7 @@ async def test_everything_drawn_stands_out(
         await console.press("escape", "escape")
         await console.at("c31e9f60")
         await console.press("a")
+        await console.press("a")
         assert "u takes it back" in console.picture
         assert pale(console, needed) == set()
         await console.press("2")
