@@ -124,30 +124,23 @@ def splice(view: View, found: Proposal) -> Draft:
     return as_splice(view, found, Config(), OLD)
 
 
-@pytest.mark.parametrize(
-    ("name", "after"),
-    [
-        (
-            "060fb4db",
-            "Writes Python with type hints everywhere; Prefers dataclasses over dicts for records;"
-            " keeps functions short; dislikes clever one-line comprehensions.",
-        ),
-        (
-            "e7fb3f46",
-            "LX-12 reads low until Gauge LX-07 mount was replaced; no offset needed any more."
-            " in spring.",
-        ),
-    ],
-)
-def test_a_replace_turned_into_a_splice(peer: Peer, name: str, after: str) -> None:
-    tree = home(name, "memory")
-    (proposal,) = read_queue(Tree(tree)).proposals
-    store = "memories/USER.md" if proposal.target == "user" else "memories/MEMORY.md"
-    before = list(parse(tree[store].data.decode()))
-    (place,) = (at for at, entry in enumerate(before) if proposal.payload["old_text"] in entry)
+def test_a_replace_turned_into_a_splice(peer: Peer) -> None:
+    tree = home("060fb4db", "memory")
+    before = list(parse(tree["memories/USER.md"].data.decode()))
+    (place,) = (at for at, entry in enumerate(before) if "prefers dataclasses" in entry)
     answer, _ = landed(peer, tree, splice)
-    before[place] = after
-    assert stores_load(peer, answer)[proposal.target] == tuple(before)
+    before[place] = (
+        "Writes Python with type hints everywhere; Prefers dataclasses over dicts for records;"
+        " keeps functions short; dislikes clever one-line comprehensions."
+    )
+    assert stores_load(peer, answer)["user"] == tuple(before)
+
+
+def test_a_sentence_is_not_spliced_into_another() -> None:
+    """It would read "LX-12 reads low until Gauge LX-07 mount was replaced; … in spring."."""
+    tree = home("e7fb3f46", "memory")
+    (proposal,) = read_queue(Tree(tree)).proposals
+    assert splice(View(Tree(tree)), proposal).category == "invalid"
 
 
 def test_a_batch_of_replaces_turned_into_splices(peer: Peer) -> None:
