@@ -50,10 +50,14 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
         Content.styled(f"{number} {title}", "bold reverse" if name == mode else ink.LABEL)
         for number, (name, title) in enumerate(MODES.items(), 1)
     )
-    counts = "" if facts is None else f"{facts.waiting:,} waiting"
-    if facts and facts.unreadable:
-        counts += f", {facts.unreadable:,} unreadable"
-    return _ends(Content.assemble(("signoff  ", ink.TITLE), tabs), Content(counts), width)
+    short = "" if facts is None else f"{facts.waiting:,} waiting"
+    unreadable = facts.unreadable if facts else 0
+    counts = f"{short}, {unreadable:,} unreadable" if unreadable else short
+    named = Content.assemble(("signoff  ", ink.TITLE), tabs)
+    for left, right in ((named, counts), (named, short), (tabs, short)):
+        if left.cell_length + len(right) < width:
+            return _ends(left, Content(right), width)
+    return _ends(tabs, Content(""), width)
 
 
 def _second(facts: HomeFacts | None, live: str, width: int) -> Content:

@@ -422,3 +422,8 @@ async def test_ctrl_q_leaves_from_a_dialog(home: Path) -> None:
         await pilot.pause()
         assert not app.is_running or app._exit
     assert app.return_code == 0
+
+
+async def test_the_keys_stay_where_there_is_less_room(home: Path) -> None:
+    async with open_console(home, size=(60, 20)) as console:
+        assert console.picture.rstrip().split("\n")[-1].lstrip().startswith("space mark")

@@ -355,6 +355,20 @@ def test_the_header_says_home_rules_gates_and_counts() -> None:
     assert notice(facts).plain == ""
 
 
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (70, "signoff  1 Review  2 Memory  3 Journal" + "24 waiting, 1 unreadable".rjust(32)),
+        (58, "signoff  1 Review  2 Memory  3 Journal" + "24 waiting".rjust(20)),
+        (42, "1 Review  2 Memory  3 Journal" + "24 waiting".rjust(13)),
+    ],
+)
+def test_what_waits_is_said_at_any_width(width: int, said: str) -> None:
+    """At 60 columns and less the count was gone, and the footer hid behind a scroll bar."""
+    facts = HomeFacts("~/.hermes", "hermes", "work", "0.19", (("memory", True),), 24, 1, 0)
+    assert header("review", facts, "", width).plain.split("\n")[0] == said
+
+
 def test_one_open_gate_is_named() -> None:
     facts = HomeFacts("~", "hermes", "x", "0.19", (("memory", True), ("skills", False)), 0, 0, 0)
     assert "skills gate OFF" in header("review", facts, "", 80).plain
