@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -546,15 +547,25 @@ PARTS = [
 ]  # fmt: skip
 
 
+def seconds(detector: Callable[[str], Iterable[Place]], text: str) -> float:
+    """The best of three: the machine and the garbage collector do not count."""
+    taken = []
+    gc.disable()
+    try:
+        for _ in range(3):
+            started = time.process_time()
+            list(detector(text))
+            taken.append(time.process_time() - started)
+    finally:
+        gc.enable()
+    return min(taken)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_hostile_texts_take_no_longer_than_their_length(part: str) -> None:
     text = (part * (WINDOW // len(part)))[:WINDOW]
     for detector in DETECTORS:
-        times = []
-        for size in (WINDOW // 4, WINDOW):
-            started = time.process_time()
-            list(detector(text[:size]))
-            times.append(time.process_time() - started)
+        times = [seconds(detector, text[:size]) for size in (WINDOW // 4, WINDOW)]
         # Four times the text: about four times as long, nowhere near sixteen.
         assert times[1] < max(10 * times[0], 0.25), (detector, times)
         assert times[1] < 4, (detector, times)
