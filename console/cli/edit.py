@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from console.cli.session import (
     rules_option,
     say_home,
 )
+from console.editors import editor_command
 from core.desk import editing
 from core.desk.opening import Opened
 from core.desk.review import Shown
@@ -228,7 +228,7 @@ def _in_editor(todo: _Edit, key: str | None) -> bool:
     """Edit a text in the person's editor; what they typed is kept if it cannot be written."""
     sheet = editing.edit_parts(todo.opened, todo.token)
     part = _choose(todo.session, sheet, key)
-    command = _editor(todo.session)
+    command = editor_command(todo.session.environ, _NO_EDITOR)
     folder = _workplace(todo.session)
     keep = False
     try:
@@ -246,18 +246,6 @@ def _in_editor(todo: _Edit, key: str | None) -> bool:
             paint.remark(f"Your text is kept in {path}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _editor(session: Session) -> list[str]:
-    """The command to edit with. Raises :class:`UsageError`."""
-    line = session.environ.get("VISUAL") or session.environ.get("EDITOR") or ""
-    try:
-        words = shlex.split(line)
-    except ValueError as problem:
-        raise UsageError(f"The editor {line!r} is no command: {problem}", _NO_EDITOR) from None
-    if not words:
-        raise UsageError("No editor is named", _NO_EDITOR)
-    return words
 
 
 def _workplace(session: Session) -> Path:

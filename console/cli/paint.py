@@ -18,6 +18,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
+from console import ages
 from console.cli.streams import let_go, printing
 from core import text
 from core.clock import is_date
@@ -202,12 +203,7 @@ def age(created_at: float | None, now: datetime) -> str:
 
 def span(seconds: float) -> str:
     """A length of time in its largest unit: ``40s``, ``5m``, ``7h``, ``3d``, ``8w``."""
-    if seconds < 0:
-        return "ahead"
-    for unit, length in (("w", 604800), ("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= (2 * length if unit == "w" else length):
-            return f"{int(seconds // length)}{unit}"
-    return f"{int(seconds)}s"
+    return ages.span(seconds) or "ahead"
 
 
 def count(number: int, one: str, many: str = "") -> str:

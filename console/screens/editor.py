@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -16,12 +15,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App, SuspendNotSupported
 
-from core.errors import SignoffError, StateError, UnreadableError, UsageError
+from console.editors import editor_command
+from core.errors import SignoffError, StateError, UnreadableError
 
 if TYPE_CHECKING:
     from console.screens.host import Host
 
 _NOTHING = "Nothing was changed"
+_NO_EDITOR = "Set EDITOR before starting signoff"
 
 
 class EditorError(SignoffError):
@@ -41,7 +42,7 @@ def edit_text(app: App[Any], text: str, suffix: str = ".md") -> str | None:
     """
     from core.files import private_folder
 
-    command = _command()
+    command = editor_command(os.environ, _NO_EDITOR)
     opened = cast("Host", app).opened
     if opened is None:
         raise StateError("The home is not open yet", _NOTHING)
@@ -73,18 +74,6 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _command() -> list[str]:
-    line = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    hint = "Set EDITOR before starting signoff"
-    try:
-        words = shlex.split(line)
-    except ValueError as problem:
-        raise UsageError(f"The editor {line!r} is no command: {problem}", hint) from None
-    if not words:
-        raise UsageError("No editor is named", hint)
-    return words
 
 
 def _typed(app: App[Any], command: list[str], path: Path, text: str) -> str | None:

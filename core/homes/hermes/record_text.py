@@ -74,7 +74,7 @@ def _dump(value: Mapping[str, Any]) -> bytes:
         text = json.dumps(_marked(value, prefix, marks), ensure_ascii=False, indent=2)
         for mark, digits in marks.items():
             text = text.replace(f'"{mark}"', digits)
-    # Under UTF-8 only lone surrogates need the fallback, and its \udXXX is JSON's own escape.
+    # Under UTF-8 only lone surrogates need the fallback, and its \ud83d is JSON's own escape.
     return text.encode("utf-8", "backslashreplace")
 
 
