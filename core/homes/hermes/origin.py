@@ -8,32 +8,26 @@ between versions. Everything is bounded in time, and whatever goes wrong is said
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
-import stat
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from core.clock import is_date
+from core.errors import UnreadableError
 from core.homes.hermes.pending import Proposal
+from core.homes.hermes.sessions.opening import DATABASE, Database, NoDatabaseError, decoded, reading
 from core.text import one_line
 
-DATABASE = "state.db"
 BACKGROUND = "background_review"
-#: Seconds a search may take, and a wait for the agent's lock.
-SECONDS, BUSY = 0.5, 0.2
-#: Steps of SQLite's machine between two looks at the clock.
-_STEPS = 2_000
+#: Seconds a search may take.
+SECONDS = 0.5
 #: Seconds around a record's time in which its message is looked for first: a turn is long.
 _BEFORE, _AFTER = 3_600.0, 86_400.0
-_SESSIONS, _MESSAGES, _ATTEMPTS = 400, 50, 3
+_SESSIONS, _MESSAGES = 400, 50
 _TITLE_CELLS = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"[0-9A-Za-z]{4,64}")
@@ -61,119 +55,34 @@ class _Hit:
     exact: bool
 
 
-class _UnreadableError(Exception):
-    """Why the database cannot be read, in words."""
-
-
 def trace(home: Path, proposal: Proposal, seconds: float = SECONDS) -> Provenance:
     """The message whose tool result carries the id of ``proposal``; never raises.
 
-    ``home`` is the home's folder on this machine. At most about ``seconds`` are spent, and
-    :data:`BUSY` for a lock.
+    ``home`` is the home's folder on this machine. At most about ``seconds`` are spent, waiting for
+    a lock included.
     """
     if proposal.origin == BACKGROUND:
         return Provenance("the background review leaves no conversation")
     if not proposal.id or _SURROGATE.search(proposal.id):
         return Provenance("no conversation mentions it")
-    path = os.path.realpath(home / DATABASE)
-    end = time.monotonic() + seconds
     try:
-        return _trace(path, proposal, end)
-    except _UnreadableError as problem:
-        return Provenance(f"{DATABASE} cannot be read: {problem}")
-
-
-def _trace(path: str, proposal: Proposal, end: float) -> Provenance:
-    for _ in range(_ATTEMPTS):
-        before = _state(path)
-        if before is None:
-            return Provenance(f"there is no {DATABASE}, so no conversation is kept")
-        try:
-            with closing(_open(path, before, end)) as db:
-                found = _search(db, proposal)
-            if before.still and _state(path) != before:
-                continue
-        except sqlite3.Error as problem:
-            if before.still and _state(path) != before:
-                continue
-            raise _UnreadableError(_reason(problem)) from problem
-        return found
-    raise _UnreadableError("the agent keeps writing to it")
-
-
-# -- opening ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What stands on disk. ``still``: nothing is being written, as far as the files beside tell."""
-
-    identity: tuple[int, int, int, int]
-    still: bool
-
-
-def _state(path: str) -> _State | None:
-    try:
-        found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as problem:
-        raise _UnreadableError((problem.strerror or str(problem)).lower()) from problem
-    if stat.S_ISDIR(found.st_mode):
-        raise _UnreadableError("it is a folder")
-    if not stat.S_ISREG(found.st_mode):
-        raise _UnreadableError("it is no regular file")
-    log, journal = _size(f"{path}-wal"), _size(f"{path}-journal")
-    if log and not os.path.exists(f"{path}-shm"):
-        # Reading it would make that file, and leave it behind.
-        raise _UnreadableError("it was left in the middle of a write; the agent mends it at start")
-    identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-    return _State(identity, still=not log and not journal)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def _open(path: str, found: _State, end: float) -> sqlite3.Connection:
-    # A read-only connection to a closed write-ahead database makes two files beside it. One that
-    # is told that nothing changes makes none; whether that was true is checked afterwards.
-    options = "mode=ro&immutable=1" if found.still else "mode=ro"
-    uri = f"file:{quote(os.fsencode(path))}?{options}"
-    db = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None)
-    db.text_factory = _text
-    db.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-    db.execute("PRAGMA query_only=ON")
-    return db
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
-
-
-def _reason(problem: sqlite3.Error) -> str:
-    said = str(problem)
-    if "interrupted" in said:
-        return "the search took too long"
-    if "locked" in said or "busy" in said or "disk I/O" in said:
-        return "the agent is writing to it"
-    if "not a database" in said or "malformed" in said:
-        return "it is damaged"
-    if "unable to open" in said:
-        return "it cannot be opened"
-    return one_line(said, 80)
+        with reading(home, seconds=seconds, spotless=True) as db:
+            return _search(db, proposal)
+    except NoDatabaseError:
+        return Provenance(f"there is no {DATABASE}, so no conversation is kept")
+    except UnreadableError as problem:
+        return Provenance(problem.message)
 
 
 # -- searching -------------------------------------------------------------------------------------
 
 
-def _search(db: sqlite3.Connection, proposal: Proposal) -> Provenance:
-    columns = _columns(db, "messages")
+def _search(db: Database, proposal: Proposal) -> Provenance:
+    columns = db.columns("messages")
     if not {"id", "session_id", "content"} <= columns:
-        raise _UnreadableError("its tables are of no kind that signoff knows")
+        raise UnreadableError(
+            f"{DATABASE} cannot be read: its tables are of no kind that signoff knows"
+        )
     hits: list[_Hit] = []
     for rows in (_indexed, _near, _scanned):
         hits += _hits(rows(db, proposal, columns), proposal.id)
@@ -194,7 +103,7 @@ def _search(db: sqlite3.Connection, proposal: Proposal) -> Provenance:
 _Rows = Iterator[tuple[Any, ...]]
 
 
-def _indexed(db: sqlite3.Connection, proposal: Proposal, columns: frozenset[str]) -> _Rows:
+def _indexed(db: Database, proposal: Proposal, columns: frozenset[str]) -> _Rows:
     """By the full-text index; a missing, broken or stale one finds nothing."""
     if not _TOKEN.fullmatch(proposal.id):
         return
@@ -204,16 +113,15 @@ def _indexed(db: sqlite3.Connection, proposal: Proposal, columns: frozenset[str]
         " ORDER BY m.id DESC LIMIT ?"
     )
     try:
-        yield from db.execute(sql, (f'"{proposal.id}"', proposal.id, _MESSAGES))
-    except sqlite3.Error as problem:
-        if "interrupted" in str(problem):
-            raise
+        yield from db.rows(sql, (f'"{proposal.id}"', proposal.id, _MESSAGES))
+    except sqlite3.Error:
+        return
 
 
-def _near(db: sqlite3.Connection, proposal: Proposal, columns: frozenset[str]) -> _Rows:
+def _near(db: Database, proposal: Proposal, columns: frozenset[str]) -> _Rows:
     """Messages around the record's time, by the sessions that had begun then, newest first."""
     at = proposal.created_at
-    if at is None or "timestamp" not in columns or "started_at" not in _columns(db, "sessions"):
+    if at is None or "timestamp" not in columns or "started_at" not in db.columns("sessions"):
         return
     # CROSS JOIN keeps the order of the tables: sessions first, then their messages by index.
     sql = (
@@ -223,16 +131,16 @@ def _near(db: sqlite3.Connection, proposal: Proposal, columns: frozenset[str]) -
         f" WHERE m.timestamp BETWEEN ? AND ? AND {_wanted('m', columns)} LIMIT ?"
     )
     until = at + _AFTER
-    yield from db.execute(sql, (until, _SESSIONS, at - _BEFORE, until, proposal.id, _MESSAGES))
+    yield from db.rows(sql, (until, _SESSIONS, at - _BEFORE, until, proposal.id, _MESSAGES))
 
 
-def _scanned(db: sqlite3.Connection, proposal: Proposal, columns: frozenset[str]) -> _Rows:
+def _scanned(db: Database, proposal: Proposal, columns: frozenset[str]) -> _Rows:
     """All messages, newest first, until the time is up."""
     sql = (
         f"SELECT {_fields('m', columns)} FROM messages m WHERE {_wanted('m', columns)}"
         " ORDER BY m.id DESC LIMIT ?"
     )
-    yield from db.execute(sql, (proposal.id, _MESSAGES))
+    yield from db.rows(sql, (proposal.id, _MESSAGES))
 
 
 def _fields(table: str, columns: frozenset[str]) -> str:
@@ -251,7 +159,7 @@ def _hits(rows: _Rows, token: str) -> Iterator[_Hit]:
     word = re.compile(rf"(?<![0-9A-Za-z]){re.escape(token)}(?![0-9A-Za-z])")
     answer = re.compile(rf'pending_id\\*"\s*:\s*\\*"{re.escape(token)}\\*"')
     for message_id, session_id, at, content in rows:
-        text = _text(content) if isinstance(content, bytes) else str(content)
+        text = decoded(content) if isinstance(content, bytes) else str(content)
         if isinstance(message_id, int) and isinstance(session_id, str) and word.search(text):
             when = float(at) if isinstance(at, int | float) else None
             yield _Hit(message_id, session_id, when, bool(answer.search(text)))
@@ -263,19 +171,13 @@ def _rank(hit: _Hit, created_at: float | None) -> tuple[bool, float, int]:
     return not hit.exact, distance, hit.message_id
 
 
-def _session(db: sqlite3.Connection, session_id: str) -> tuple[str, float | None]:
+def _session(db: Database, session_id: str) -> tuple[str, float | None]:
     """Its title, safe and short (``""`` for none), and when it began."""
-    columns = _columns(db, "sessions")
+    columns = db.columns("sessions")
     if "id" not in columns:
         return "", None
     fields = [name if name in columns else "NULL" for name in ("title", "started_at")]
-    row = db.execute(
-        f"SELECT {', '.join(fields)} FROM sessions WHERE id = ?", (session_id,)
-    ).fetchone()
-    title, started = row or (None, None)
+    rows = db.rows(f"SELECT {', '.join(fields)} FROM sessions WHERE id = ?", (session_id,))
+    title, started = rows[0] if rows else (None, None)
     shown = one_line(title, _TITLE_CELLS).strip() if isinstance(title, str) else ""
     return shown, float(started) if isinstance(started, int | float) else None
-
-
-def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
-    return frozenset(str(row[1]) for row in db.execute(f"PRAGMA table_info({table})"))

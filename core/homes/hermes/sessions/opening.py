@@ -1,0 +1,280 @@
+"""The only place that opens a ``state.db``: read-only, and leaving nothing behind.
+
+A second process that opens the database carelessly makes the agent lose its write-ahead log
+(field report D27), so it is opened by URI, never as a file, and every statement is a short one of
+its own. Rules measured with hermes-agent 0.19.0 (specs, hermes-sessions 1.3).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from core.errors import UnreadableError
+from core.homes.hermes.sessions.ground import Ground, look
+from core.homes.hermes.sessions.layout import Layout, detect
+from core.text import one_line
+
+DATABASE = "state.db"
+#: Seconds to wait for an agent that holds the lock, and between two attempts.
+BUSY, PAUSE = 5.0, 0.05
+#: Attempts at a statement that failed on the disk, and at one during which the file changed.
+FAULTS, MOVES = 3, 5
+#: Steps of SQLite's machine between two looks at the clock.
+_STEPS = 2_000
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+class NoDatabaseError(UnreadableError):
+    """There is no ``state.db``: the agent has not held a conversation yet."""
+
+
+class TimeUpError(UnreadableError):
+    """The seconds given for reading are over."""
+
+
+class CancelledError(UnreadableError):
+    """The answer is not wanted any more."""
+
+
+class Database:
+    """A ``state.db`` to ask; made by :func:`reading`, used in the thread that made it.
+
+    Every statement is a transaction of its own. A file that is replaced or written while a
+    statement runs is opened again and asked again; the agent's lock is waited for.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        end: float,
+        cancelled: Callable[[], bool] | None,
+        spotless: bool,
+    ) -> None:
+        self._path = path
+        self._end = end
+        self._cancelled = cancelled
+        self._spotless = spotless
+        self._db: sqlite3.Connection | None = None
+        self._ground: Ground | None = None
+        self._frozen = False
+        self._columns: dict[str, frozenset[str]] = {}
+        self._tables: frozenset[str] | None = None
+        self._layout: Layout | None = None
+        self._look()
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+        """Every row of one statement. Texts are decoded tolerantly; a BLOB stays ``bytes``.
+
+        Raises ``sqlite3.Error`` for a statement that SQLite refuses (:func:`reading` turns those
+        that nobody catches into :class:`UnreadableError`), :class:`TimeUpError` and
+        :class:`CancelledError`.
+        """
+        patience = min(self._end, time.monotonic() + BUSY)
+        faults = moves = 0
+        while True:
+            self._stop_if_over()
+            try:
+                found = self._connection(moves).execute(sql, args).fetchall()
+                problem = None
+            except sqlite3.Error as raised:
+                found, problem = [], raised
+                if not is_locked(raised):
+                    self._stop_if_over()
+            if self._moved():
+                moves += 1
+                if moves == MOVES:
+                    raise UnreadableError(*_busy())
+                self._drop()
+            elif problem is None:
+                return found
+            elif is_locked(problem) and time.monotonic() + PAUSE < patience:
+                time.sleep(PAUSE)
+            elif "disk I/O" in str(problem) and faults < FAULTS:
+                faults += 1
+                self._drop()
+                time.sleep(PAUSE)
+            else:
+                raise problem
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of ``table``; none where there is no such table."""
+        if table not in self._columns:
+            found = self.rows(f"PRAGMA table_info({_quoted(table)})")
+            self._columns[table] = frozenset(str(row[1]) for row in found)
+        return self._columns[table]
+
+    def tables(self) -> frozenset[str]:
+        """The names of tables and views."""
+        if self._tables is None:
+            found = self.rows("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            self._tables = frozenset(str(row[0]) for row in found)
+        return self._tables
+
+    @property
+    def layout(self) -> Layout:
+        """Its full-text tables."""
+        if self._layout is None:
+            found = self.rows(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL"
+            )
+            self._layout = detect((str(name), str(sql)) for name, sql in found)
+        return self._layout
+
+    def expect_conversations(self) -> None:
+        """Raises :class:`UnreadableError` unless the tables are those of an agent."""
+        if not {"id", "source"} <= self.columns("sessions") or not (
+            {"id", "session_id", "role", "content"} <= self.columns("messages")
+        ):
+            raise UnreadableError(
+                f"{DATABASE} cannot be read: its tables are of no kind that signoff knows",
+                "Start the agent once on this home; it makes and mends its tables",
+            )
+
+    def interrupt(self) -> None:
+        """End the statement that runs; may be called from another thread."""
+        db = self._db
+        if db is not None:
+            db.interrupt()
+
+    # -- the connection ----------------------------------------------------------------------------
+
+    def _connection(self, moves: int) -> sqlite3.Connection:
+        if self._db is not None:
+            return self._db
+        ground = self._look()
+        # A read-only connection to a closed write-ahead database makes two files beside it. One
+        # that is told that nothing changes makes none; whether that was true is checked after each
+        # statement. An agent that writes all the time is alive: its files are there already.
+        self._frozen = ground.still and moves < 2
+        options = "mode=ro&immutable=1" if self._frozen else "mode=ro"
+        uri = f"file:{quote(os.fsencode(self._path))}?{options}"
+        db = sqlite3.connect(uri, uri=True, timeout=PAUSE, isolation_level=None)
+        db.text_factory = decoded
+        db.set_progress_handler(self._over, _STEPS)
+        self._db, self._ground = db, ground
+        self._columns, self._tables, self._layout = {}, None, None
+        db.execute("PRAGMA query_only=ON")
+        return db
+
+    def _look(self) -> Ground:
+        ground = look(self._path)
+        if ground is None:
+            raise NoDatabaseError(
+                f"There is no {DATABASE}, so no conversation is kept",
+                "The agent makes it with its first conversation",
+            )
+        if self._spotless and ground.torn:
+            raise UnreadableError(*_torn())
+        return ground
+
+    def _moved(self) -> bool:
+        if self._db is None or self._ground is None:
+            return False
+        ground = look(self._path)
+        if self._frozen:
+            return ground != self._ground
+        return ground is None or ground.file != self._ground.file
+
+    def _drop(self) -> None:
+        db, self._db = self._db, None
+        if db is not None:
+            db.close()
+
+    def close(self) -> None:
+        """Let go of the file; :func:`reading` does it."""
+        self._drop()
+
+    # -- the clock ---------------------------------------------------------------------------------
+
+    def _over(self) -> bool:
+        return time.monotonic() > self._end or (self._cancelled is not None and self._cancelled())
+
+    def _stop_if_over(self) -> None:
+        if self._cancelled is not None and self._cancelled():
+            raise CancelledError(f"{DATABASE} cannot be read: it was cancelled")
+        if time.monotonic() > self._end:
+            raise TimeUpError(
+                f"{DATABASE} cannot be read: the search took too long", "Ask for less, or again"
+            )
+
+
+@contextmanager
+def reading(
+    home: Path,
+    *,
+    seconds: float | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    spotless: bool = False,
+) -> Iterator[Database]:
+    """The ``state.db`` of the folder ``home``, open for the length of a ``with``.
+
+    ``seconds`` bounds all of it, waiting for locks included; ``cancelled`` is asked between steps.
+    ``spotless`` refuses a log left by a crash, which cannot be read without making ``state.db-shm``
+    beside it; otherwise that file is made, as any reader of SQLite makes it.
+
+    Raises :class:`UnreadableError` saying why and what to do next; :class:`NoDatabaseError`,
+    :class:`TimeUpError` and :class:`CancelledError` are kinds of it.
+    """
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    db = Database(os.path.realpath(home / DATABASE), end, cancelled, spotless)
+    try:
+        yield db
+    except sqlite3.Error as problem:
+        raise unreadable(problem) from problem
+    finally:
+        db.close()
+
+
+def is_locked(problem: sqlite3.Error) -> bool:
+    """Whether the agent held the lock."""
+    said = str(problem)
+    return "locked" in said or "busy" in said
+
+
+def unreadable(problem: sqlite3.Error) -> UnreadableError:
+    """``problem`` as a sentence and a next step."""
+    said = str(problem)
+    reason, hint = one_line(said, 80), "`signoff doctor` looks closer"
+    if "interrupted" in said:
+        return CancelledError(f"{DATABASE} cannot be read: it was cancelled")
+    if is_locked(problem) or "disk I/O" in said:
+        return UnreadableError(*_busy())
+    if "readonly" in said:
+        return UnreadableError(*_torn())
+    if "not a database" in said or "malformed" in said:
+        reason, hint = "it is damaged", "`hermes sessions repair` mends what can be mended"
+    elif "unable to open" in said:
+        reason, hint = "it cannot be opened", "Check who may read it and its folder"
+    return UnreadableError(f"{DATABASE} cannot be read: {reason}", hint)
+
+
+def _busy() -> tuple[str, str]:
+    return f"{DATABASE} cannot be read: the agent is writing to it", "Try again in a moment"
+
+
+def _torn() -> tuple[str, str]:
+    return (
+        f"{DATABASE} cannot be read: it was left in the middle of a write; the agent mends it at"
+        " start",
+        "Start the agent once on this home",
+    )
+
+
+def decoded(data: bytes) -> str:
+    """Text as the agent may have stored it: what is no UTF-8 becomes U+FFFD."""
+    return data.decode("utf-8", "replace")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
