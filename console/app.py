@@ -3,69 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
 import signal
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 
-from console import outside, themes, uistate
+from console import looking, outside, themes, uistate, undoing
 from console.actions import MODES
 from console.jobs import Jobs
+from console.live import HomeChanged, Live
 from console.palette import ActionProvider
-from console.places import short
+from console.problems import Problems
 from console.render import ink
 from console.render.header import HomeFacts, header, notice
 from console.screens.host import Reading
 from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
+from console.writes import Writes
 
 if TYPE_CHECKING:
-    from core.desk.glance import Glance
     from core.desk.opening import Opened
     from core.desk.review import Board
     from core.errors import SignoffError
     from core.model import Receipt
-    from core.watch import Watcher
 
-log = logging.getLogger("signoff")
-#: Problems shown before the console gives up: something is wrong in every frame.
-PATIENCE = 5
-_LEFT = "The home is not there any more; it is read again when it is back"
 #: Seconds the first frame gets to reach the terminal: imports would hold its thread up.
 SHOWN = 0.02
-
-
-@dataclass
-class HomeChanged(Message):
-    """Something changed; what, lies in the app's set. Only the last one in the queue counts."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, HomeChanged)
-
-
-@dataclass(frozen=True)
-class _Write:
-    task: Callable[[], Receipt]
-    done: Callable[[str, Receipt], None]
-    key: str
-
-
-def _unknown(broken: tuple[str, str]) -> str:
-    folder, reason = broken
-    return f"{folder} cannot be read ({reason}): what waits there is unknown"
 
 
 def _review() -> Screen[Any]:
@@ -86,7 +56,7 @@ def _journal() -> Screen[Any]:
     return JournalScreen()
 
 
-class SignoffApp(Jobs, App[None]):
+class SignoffApp(Jobs, Problems):
     """``start`` opens the home, off the event loop; ``state`` is signoff's own folder."""
 
     TITLE = "signoff"
@@ -108,8 +78,9 @@ class SignoffApp(Jobs, App[None]):
         super().__init__()
         self._start = start
         self._state = state
+        self.log_file = state / "signoff.log"
         self.keys: Mapping[str, str] = keys or {}
-        self._live = live
+        self._watches = live
         self.now = clock
         self.ui = uistate.load(state)
         self.opened: Opened | None = None
@@ -117,14 +88,10 @@ class SignoffApp(Jobs, App[None]):
         self.reading: Reading | None = None
         self.no_home: SignoffError | None = None
         self._facts: HomeFacts | None = None
-        self._writes: deque[_Write] = deque()
-        self._writing = False
-        self._areas: set[str] = set()
-        self._areas_lock = threading.Lock()
+        self.writes = Writes(self, self._settled, self.show_problem)
         self._saving = threading.Lock()
         self._stop = threading.Event()
-        self._watcher: Watcher | None = None
-        self._problems = 0
+        self._live: Live | None = None
         self._dress()
 
     # -- start and end ---------------------------------------------------------------------
@@ -167,22 +134,22 @@ class SignoffApp(Jobs, App[None]):
     def on_unmount(self) -> None:
         self._stop.set()
 
-    def _open(self) -> tuple[Opened, Board, Watcher | None]:
+    def _open(self) -> tuple[Opened, Board, Live | None]:
         from core.desk.review import Board
 
         opened = self._start()
         # Before the queue is read: no change falls between the two.
-        return opened, Board(opened), self._watcher_of(opened) if self._live else None
+        return opened, Board(opened), Live(opened, self._stop) if self._watches else None
 
-    def _home_opened(self, found: tuple[Opened, Board, Watcher | None]) -> None:
-        self.opened, self.board, self._watcher = found
+    def _home_opened(self, found: tuple[Opened, Board, Live | None]) -> None:
+        self.opened, self.board, self._live = found
         self._look()
         for room in self._rooms():
             room.refresh_if_stale()
-        if self._watcher is not None:
+        if self._live is not None:
             # The first look of all only remembers, so it is taken before anything changes.
             self.note_outside()
-            self._watch(self._watcher)
+            self._watch(self._live)
 
     def _no_home(self, problem: Exception) -> None:
         from core.errors import SignoffError
@@ -197,7 +164,7 @@ class SignoffApp(Jobs, App[None]):
 
     def header_for(self, mode: str, width: int) -> Content:
         """The header of a mode in ``width`` cells."""
-        live = "" if self._watcher is None else str(self._watcher.mode)
+        live = "" if self._live is None else self._live.mode
         return header(mode, self._facts, live, max(1, width))
 
     def notice(self) -> Content:
@@ -205,70 +172,28 @@ class SignoffApp(Jobs, App[None]):
         return notice(self._facts)
 
     def _look(self) -> None:
-        opened, board = self.opened, self.board
-        if opened is None or board is None:
-            return
+        if self.opened is not None and self.board is not None:
+            work = partial(looking.look, self.opened, self.board)
+            self.start_job("glance", work, self._looked, self.show_problem, every=True)
 
-        def work() -> tuple[Reading, Glance, tuple[str, ...]] | None:
-            from core.desk.glance import glance
-            from core.desk.overview import remarks
-
-            if not opened.found.home.is_dir():
-                return None
-            reading = Reading(time.monotonic(), board.read())
-            return reading, glance(opened, reading.queue), remarks(opened)
-
-        self.start_job("glance", work, self._looked, self.show_problem, every=True)
-
-    def _looked(self, looked: tuple[Reading, Glance, tuple[str, ...]] | None) -> None:
+    def _looked(self, looked: looking.Looked | None) -> None:
         if looked is None:
-            self._home_left()
-            return
-        self.reading, seen, remarks = looked
-        gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
-        self._facts = HomeFacts(
-            home=short(seen.home),
-            kind=seen.kind,
-            profile=seen.profile,
-            rules=seen.rules,
-            gates=gates,
-            waiting=seen.waiting,
-            unreadable=seen.unreadable,
-            others=seen.others,
-            remarks=(*map(_unknown, seen.broken), *remarks),
-        )
+            self._facts = looking.left(self._facts)
+        else:
+            self.reading, self._facts = looked.reading, looked.facts
         for room in self._rooms():
             room.show_header()
-            room.queue_read()
-
-    def _home_left(self) -> None:
-        """The home is not there: what was read stays on screen, nothing was decided elsewhere."""
-        if self._facts is not None:
-            self._facts = replace(self._facts, gates=(), remarks=(_LEFT,))
-        for room in self._rooms():
-            room.show_header()
+            if looked is not None:
+                room.queue_read()
 
     # -- live ------------------------------------------------------------------------------
 
-    def _watcher_of(self, opened: Opened) -> Watcher:
-        from core.watch import Watcher
-
-        home = opened.found.home
-        elsewhere = [(home / folder, "skills") for folder in opened.config().external_dirs]
-        return Watcher(home, stop=self._stop, extra=elsewhere)
-
-    def _watch(self, watcher: Watcher) -> None:
-        def run() -> None:
-            for changed in watcher.changes():
-                with self._areas_lock:
-                    self._areas |= {str(area) for area in changed.areas}
-                self.post_message(HomeChanged())
-
+    def _watch(self, live: Live) -> None:
+        run = partial(live.run, lambda: self.post_message(HomeChanged()))
         self.run_worker(run, group="watch", thread=True, exit_on_error=False)
 
     def on_home_changed(self) -> None:
-        with self._areas_lock:
-            areas, self._areas = frozenset(self._areas), set()
+        areas = frozenset() if self._live is None else self._live.take()
         self.tell(areas)
         if areas & outside.AREAS:
             self.note_outside()
@@ -293,44 +218,19 @@ class SignoffApp(Jobs, App[None]):
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
     ) -> None:
         """Queue a decision: one at a time, in order, never cancelled half way."""
-        self._writes.append(_Write(task, done, key))
-        self._next_write()
+        self.writes.add(task, done, key)
 
-    def _next_write(self) -> None:
-        if self._writing or not self._writes:
-            return
-        self._writing = True
-        write = self._writes.popleft()
-
-        def done(receipt: Receipt) -> None:
-            self._writing = False
-            write.done(write.key, receipt)
-            if receipt.journal is not None:
-                for room in self._rooms():
-                    room.home_changed(frozenset({"journal"}))
-            # Between the rows of a bulk step nobody needs the whole queue read again.
-            if not self._writes:
-                self._look()
-            self._next_write()
-
-        def failed(problem: Exception) -> None:
-            from core.errors import SignoffError
-            from core.model import Receipt
-
-            self._writing = False
-            code, message = "unforeseen", "something went wrong inside signoff"
-            if isinstance(problem, SignoffError):
-                code, message = problem.code, f"{problem.message}. {problem.hint}"
-            else:
-                self.show_problem(problem)
-            write.done(write.key, Receipt(write.key, False, code, message))
-            self._next_write()
-
-        self.start_job("write", write.task, done, failed)
+    def _settled(self, receipt: Receipt) -> None:
+        if receipt.journal is not None:
+            for room in self._rooms():
+                room.home_changed(frozenset({"journal"}))
+        # Between the rows of a bulk step nobody needs the whole queue read again.
+        if not self.writes.waiting:
+            self._look()
 
     def note_outside(self) -> None:
         """Write down what others changed, in turn with our own writes; one look waits at most."""
-        if self.opened is not None and all(w.key != outside.OUTSIDE for w in self._writes):
+        if self.opened is not None and not self.writes.holds(outside.OUTSIDE):
             self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
 
     def _noted(self, _key: str, receipt: Receipt) -> None:
@@ -354,26 +254,14 @@ class SignoffApp(Jobs, App[None]):
             self.push_screen(Sheet(title, partial(help_lines, room.MODE, self.keys), wide=SHEET))
 
     def action_undo(self) -> None:
-        opened = self.opened
-        if opened is None:
-            return
-
-        taken: list[Receipt] = []
-
-        def task() -> Receipt:
-            from core.desk.history import undo_each
-
-            taken.extend(undo_each(opened))
-            return taken[-1]
-
-        self.write(task, partial(self._undone, taken), "undo")
+        if self.opened is not None:
+            taken: list[Receipt] = []
+            task = partial(undoing.take_back, self.opened, taken)
+            self.write(task, partial(self._undone, taken), "undo")
 
     def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
-        said = receipt.message
-        if (count := sum(each.ok for each in taken)) and len(taken) > 1:
-            said = f"{count:,} decisions of one step taken back"
-            said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
         if isinstance(self.screen, Room):
+            said = undoing.said_of(taken, receipt)
             self.screen.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "skills"}))
 
@@ -404,44 +292,3 @@ class SignoffApp(Jobs, App[None]):
                 uistate.save(self._state, self.ui)
 
         self.run_worker(save, group="ui", thread=True, exit_on_error=False)
-
-    async def run_action(self, action, default_namespace=None, namespaces=None):  # type: ignore[no-untyped-def]
-        """Run an action; one that cannot run says why."""
-        ran = await super().run_action(action, default_namespace, namespaces)
-        if not ran:
-            self._say_why_not(action, default_namespace)
-        return ran
-
-    def _say_why_not(self, action: object, namespace: object) -> None:
-        room = self.screen
-        if not isinstance(room, Room) or namespace is not room or not isinstance(action, str):
-            return
-        if not room.is_mounted:
-            return
-        name = action.partition("(")[0].rpartition(".")[2]
-        if name == "note":
-            name = action.partition("'")[2].partition("'")[0]
-        if reason := room.why_not(name):
-            room.flash(reason, ink.WARNING, passing=True)
-
-    # -- problems --------------------------------------------------------------------------
-
-    def show_problem(self, problem: Exception) -> None:
-        """A bug is a panel with a way on, not a traceback; the log has no values of variables."""
-        from console.render.problem import problem_lines
-        from console.screens.sheet import Sheet
-
-        self._problems += 1
-        log.error("%s", type(problem).__name__, exc_info=problem)
-        if self._problems > PATIENCE:
-            self.exit(return_code=1, message=Content("signoff: it keeps failing; see signoff.log"))
-            return
-        where = short(str(self._state / "signoff.log"))
-        self.push_screen(Sheet("Problem", partial(problem_lines, problem, where)))
-
-    def _handle_exception(self, error: Exception) -> None:
-        # Textual's own hook prints a traceback with every local variable: agent text included.
-        if self.is_running and not self._exit and not os.environ.get("SIGNOFF_DEBUG"):
-            self.show_problem(error)
-        else:
-            super()._handle_exception(error)

@@ -232,7 +232,7 @@ async def test_a_look_settles_nothing_and_one_at_most_waits(home: Path) -> None:
         before = tree(home)
         for _ in range(5):
             console.app.note_outside()
-        assert len(console.app._writes) <= 1
+        assert console.app.writes.waiting <= 1
         await console.settle()
         assert tree(home) == before
         assert Journal(console.state).entry(1).state is State.OPEN
@@ -246,7 +246,7 @@ async def test_a_journal_that_cannot_be_used_stops_no_one(home: Path) -> None:
         journal.mkdir()
         console.app.note_outside()
         await console.settle()
-        assert not console.app._writing
+        assert not console.app.writes.busy
         assert "Problem" not in console.picture
 
 

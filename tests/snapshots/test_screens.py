@@ -178,7 +178,7 @@ def test_problem(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug in words, where the log is, how to go on."""
 
     def fail(console: Console) -> None:
-        monkeypatch.setattr("console.app.log.error", lambda *_args, **_more: None)
+        monkeypatch.setattr("console.problems.log.error", lambda *_args, **_more: None)
         console.app.show_problem(KeyError("place"))
 
     assert shoot(fail)
