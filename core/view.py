@@ -434,4 +434,4 @@ def _read_file(full: str) -> bytes:
 def _reason(problem: OSError | ValueError) -> str:
     if isinstance(problem, ValueError):
         return "a path the system does not allow"
-    return (problem.strerror or str(problem)).lower()
+    return problem.strerror.lower() if problem.strerror else str(problem)

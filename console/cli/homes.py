@@ -26,6 +26,12 @@ from core.desk.opening import Opened
 from core.errors import UsageError
 from core.homes.hermes.status import Status
 
+#: Why something waits where the agent does not ask (field report D09).
+_ALL_THE_SAME = (
+    "What waits can be decided all the same: some agents stage what they replace or remove"
+    " unattended even with their gate off."
+)
+
 
 @click.command()
 @click.option("--into", metavar="DIR", help="Only write the sample home there.")
@@ -162,6 +168,9 @@ def _print_status(seen: overview.Overview) -> None:
     for name, gate in seen.gates.items():
         state = "on" if gate.on else "off: the agent writes without asking"
         paint.tell(f"The {name} gate is {state} ({gate.reason})", "" if gate.on else "yellow")
+    waiting = {"memory": memory, "skills": skills}
+    if any(waiting[name] for name, gate in seen.gates.items() if not gate.on):
+        paint.tell(_ALL_THE_SAME)
 
 
 @click.command()

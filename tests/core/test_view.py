@@ -232,7 +232,7 @@ def test_a_path_no_system_has(tmp_path: Path) -> None:
 def test_a_huge_file_is_unreadable(tmp_path: Path) -> None:
     with (tmp_path / "big").open("wb") as stream:
         stream.truncate(views.MAX_BYTES + 1)
-    assert View(Disk(tmp_path)).read("big").reason == "larger than 64 mib"
+    assert View(Disk(tmp_path)).read("big").reason == "larger than 64 MiB"
 
 
 def test_closed_files_and_folders_are_not_taken_for_absent() -> None:

@@ -261,4 +261,4 @@ def _is_folder(view: View, folder: str, child: str, shut: dict[str, str]) -> boo
 
 
 def _reason(problem: OSError) -> str:
-    return (problem.strerror or str(problem)).lower()
+    return problem.strerror.lower() if problem.strerror else str(problem)
