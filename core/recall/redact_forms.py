@@ -1,0 +1,232 @@
+"""The forms of secrets that a redaction hides, beside those the advice warns of.
+
+The list of prefixes holds at least what hermes-agent 0.19.0 hides in its own exports, where the
+rest of the word looks like a key and not like a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.secrets_in_text import Secret, assigned, issued
+
+PASSWORD, SECRET, TOKEN, KEY = "password", "secret", "token", "API key"
+
+#: Prefixes of keys that issuers give; a digit must follow somewhere in the word.
+_PREFIXED = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:sk-|gh[pousr]_|github_pat_|hf_|npm_|gsk_|pplx-|tvly-|ntn_|xox[a-z]-|SG\.|pypi-|do[opr]_v1_"
+    r"|gl[a-z]{2,5}-|dckr_pat_|lin_api_|sbp_|figd_|sntrys_|ATATT3|bb_live_|retaindb_|GOCSPX-|ya29\."
+    r"|hvs\.)"
+    r"(?=[A-Za-z_.-]{0,64}\d)[A-Za-z0-9_.-]{10,}"
+    r"|(?:fc-|fal_|r8_|am_|exa_|syt_|mem0_|brv_|fw[-_]|fpk_|sk_|rk_|hsk-|xai-|shp[a-z]{2}_)"
+    r"(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{16,}"
+    r"|sk_(?:live|test)_[A-Za-z0-9]{10,}"
+    r"|dapi[a-f0-9]{32}(?![A-Za-z0-9])"
+    r")"
+)
+_PREFIXES = (
+    *("sk-", "gh", "hf_", "npm_", "gsk_", "pplx-", "tvly-", "ntn_", "xox", "SG.", "pypi-", "_v1_"),
+    *("gl", "dckr_", "lin_", "sbp_", "figd_", "sntrys_", "ATATT3", "bb_live_", "retaindb_"),
+    *("GOCSPX-", "ya29.", "hvs.", "fc-", "fal_", "r8_", "am_", "exa_", "syt_", "mem0_", "brv_"),
+    *("fw-", "fw_", "fpk_", "sk_", "rk_", "hsk-", "xai-", "shp", "dapi"),
+)
+#: Other forms: kind, what must stand in the text (small letters), the secret as group ``v``.
+_FORMS = tuple(
+    (kind, marks, re.compile(form, re.IGNORECASE))
+    for kind, marks, form in (
+        (
+            "JSON web token",
+            ("eyj",),
+            r"(?-i:(?<![\w-])(?P<v>eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}|[\w-]*(?:\.[\w-]*){3})))",
+        ),
+        ("encrypted token", ("gaaaa",), r"(?-i:(?<![\w-])(?P<v>gAAAA[\w=-]{40,}))"),
+        ("bot token", (":aa",), r"(?-i:(?<!\d)(?P<v>\d{8,10}:AA[\w-]{30,}))"),
+        (
+            "webhook",
+            ("hooks.slack.com/", "/api/webhooks/"),
+            r"(?:hooks\.slack\.com/(?:services|workflows)/|/api/webhooks/\d{5,25}/)"
+            r"(?P<v>[\w/-]{16,})",
+        ),
+        (
+            "authorization",
+            ("authorization",),
+            r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
+            r"(?:(?:bearer|basic|token|digest|apikey|negotiate|bot)[ \t]+(?P<v>[^\s\"'`,;]{4,})"
+            r"|(?P<w>(?=[^\s\"'`,;]{0,200}\d)[^\s\"'`,;]{8,}))",
+        ),
+        (
+            "authorization",
+            ("bearer ",),
+            r"\bbearer[ \t]+(?P<v>(?=[\w.~+/-]{0,200}\d)[\w.~+/=-]{12,})",
+        ),
+        (
+            "cookie",
+            ("cookie",),
+            r"cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?(?P<v>[\w.-]{1,64}=[^\r\n\"']{6,4096})",
+        ),
+        (
+            PASSWORD,
+            ("://",),
+            r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s/?#@:\"'`<>]{0,256}:"
+            r"(?P<v>[^\s/@\"'`<>]{1,512})@(?=[\w\[])",
+        ),
+        (
+            TOKEN,
+            ("://",),
+            r"(?<![a-z0-9+.-])(?:https?|wss?|git|ssh|ftps?|sftp)://"
+            r"(?P<v>(?=[^\s/?#@:]{0,200}\d)[^\s/?#@:\"'`<>]{12,512})@(?=[\w\[])",
+        ),
+        (
+            TOKEN,
+            ("=",),
+            r"[?&#;](?:(?:access|refresh|id|auth|security|session)[_-]?token|token|api[_-]?key|key"
+            r"|client[_-]?secret|secret|passw(?:or)?d|pwd|sig|signature|x-(?:amz|goog)-signature"
+            r"|x-amz-security-token|jwt|auth)=(?P<v>[^&#\s\"'`<>]{6,4096})",
+        ),
+        (
+            PASSWORD,
+            ("-u", "--user"),
+            r"(?<![\w-])(?:-u|--user)(?:[ \t]+|=)[\"']?(?=[^\s:\"']{0,64}[^\d:\s])[^\s:\"']{1,64}:"
+            r"(?P<v>[^\s\"'`/]{3,256})(?![^\s\"'`])",
+        ),
+        (PASSWORD, ("sshpass",), r"\bsshpass[ \t]+-p[ \t]*(?P<v>[^\s\"'`]{1,256})"),
+        (
+            SECRET,
+            ("--",),
+            r"(?<![\w-])--?(?:[a-z]+-)?(?:passw(?:or)?d|passphrase|token|secret|api-?key)"
+            r"(?:=|[ \t]+)[\"']?"
+            r"(?P<v>(?=[^\s\"'`]{0,200}[\d!@#^&+?~=])[^\s\"'`,;|&()-][^\s\"'`,;|&()]{4,511})",
+        ),
+    )
+)
+#: ``NAME = value`` of settings, environments and code, the name's last words telling its kind.
+_ASSIGNED = re.compile(
+    r"(?P<name>(?:[A-Za-z0-9]{1,40}[._-]){0,8}[A-Za-z0-9]{1,40})(?P<closed>\\?[\"']?)[ \t]{0,4}"
+    r"(?P<sign>:=|=>|!?={1,3}|:(?!//))[ \t]{0,4}(?P<quote>\\?[\"'`]?)"
+    r"(?P<value>[^\s\"'`<>,;\\]{1,512})"
+)
+_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
+_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pass")
+_KEYS = (
+    *("api", "access", "private", "secret", "auth", "account", "storage", "signing", "encryption"),
+    *("master", "service", "shared", "subscription", "license", "client", "webhook"),
+)
+_SPLIT = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_PLACEHOLDER = re.compile(
+    r"^(?:[$%{(\[*<~./]|\.\.\.|…|x{4}|\*{3})|\*{3}|…|\.\.\.$|\$\{|\{\{|\(|\)|://"
+    r"|\b(?:env|os|process|config|settings|self|cfg|args|opts|secrets|vault)[.\[]"
+    r"|example|changeme|placeholder|redacted|dummy",
+    re.IGNORECASE,
+)
+_PLAIN_WORDS = frozenset(
+    (
+        *("none", "null", "nil", "true", "false", "yes", "no", "on", "off", "str", "string", "int"),
+        *("bool", "bytes", "optional", "required", "input", "self", "undefined", "empty", "unset"),
+        *("set", "missing", "invalid", "wrong", "incorrect", "hidden", "any", "text", "is"),
+    )
+)
+#: No spaces, a letter and a digit.
+_MIXED = re.compile(r"(?=\S*[A-Za-z])(?=\S*\d)\S+\Z")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*")
+_NAMED_AGAIN = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
+_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+#: A private key without its end: the rest of what may belong to it.
+_KEY_LINES = re.compile(
+    r"(?:(?:\s|\\[nr]){0,8}(?:[A-Za-z0-9+/=]{16,}|[A-Z][\w-]{2,20}: [^\r\n\\]{1,200}))*"
+    r"(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/]{1,16}={1,2})?"
+)
+#: Characters of the longest block; an end that stands farther off belongs to another.
+_LONGEST_BLOCK = 20_000
+
+
+def secrets(text: str) -> Iterator[Secret]:
+    """Every secret in ``text``, in order and apart from each other; the longest kind's name."""
+    end = 0
+    for found in sorted(_found(text), key=lambda each: (each.start, -each.end)):
+        if found.end <= end:
+            continue
+        yield Secret(max(found.start, end), found.end, found.kind)
+        end = found.end
+
+
+def kind_of_name(name: str) -> str:
+    """What a value under ``name`` (of a setting, a field, a variable) is; ``""`` for no secret."""
+    words = [word for word in _SPLIT.split(name) for word in [word.lower()] if word]
+    if not words:
+        return ""
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last.endswith(_PASSWORDS[:5]) or last == "pass":
+        return PASSWORD
+    if last in ("secret", "credential", "credentials") or last.endswith("secret"):
+        return SECRET
+    if last in ("token", "jwt", "bearer", "authorization") or last.endswith("token"):
+        return TOKEN
+    if last.endswith("key") and (before in _KEYS or last[:-3] in _KEYS):
+        return KEY
+    return ""
+
+
+def is_secret_value(kind: str, value: str) -> bool:
+    """Whether a value given to a name of ``kind`` is a secret and not its placeholder."""
+    if not value or _PLACEHOLDER.search(value) or value.lower() in _PLAIN_WORDS:
+        return False
+    if kind in (PASSWORD, SECRET):
+        return True
+    return bool(len(value) >= 8 and _MIXED.match(value))
+
+
+def _found(text: str) -> Iterator[Secret]:
+    yield from issued(text)
+    lower = text.lower()
+    if "private key" in lower:
+        yield from _private_keys(text)
+    if any(prefix in text for prefix in _PREFIXES):
+        for match in _PREFIXED.finditer(text):
+            if "EXAMPLE" not in match[0] and "xxxx" not in match[0].lower():
+                yield Secret(*match.span(), KEY)
+    for kind, marks, form in _FORMS:
+        if any(mark in lower for mark in marks):
+            for match in form.finditer(text):
+                group = "v" if match["v"] is not None else "w"
+                if not _PLACEHOLDER.search(match[group]):
+                    yield Secret(*match.span(group), kind)
+    if any(word in lower for word in _WORDS):
+        for each in assigned(text):
+            yield Secret(each.start, each.end, kind_of_name(each.kind) or KEY)
+        yield from _assigned(text)
+
+
+def _private_keys(text: str) -> Iterator[Secret]:
+    end = 0
+    while begin := _BEGIN.search(text, end):
+        closing = _END.search(text, begin.end(), begin.end() + _LONGEST_BLOCK)
+        rest = closing or _KEY_LINES.match(text, begin.end(), begin.end() + _LONGEST_BLOCK)
+        end = rest.end() if rest else begin.end()
+        yield Secret(begin.start(), end, "private key")
+
+
+def _assigned(text: str) -> Iterator[Secret]:
+    for match in _ASSIGNED.finditer(text):
+        kind = kind_of_name(match["name"])
+        if not kind:
+            continue
+        value = match["value"].rstrip(".)]}?:")
+        if is_secret_value(kind, value) and _is_literal(match, kind, value):
+            start = match.start("value")
+            yield Secret(start, start + len(value), kind)
+
+
+def _is_literal(match: re.Match[str], kind: str, value: str) -> bool:
+    """Whether an assigned value is meant itself, not another variable's name or a word of prose."""
+    if match["quote"]:
+        return True
+    if _IDENTIFIER.fullmatch(value):
+        if _NAMED_AGAIN.search(value) or "." in value or match["sign"] == "=>":
+            return False
+        # Without a digit a word after a colon is prose, unless it is a setting's whole line.
+        alone = match.string[match.end("value") :][:1] in ("", "\n", "\r")
+        return match["sign"] != ":" or (kind == PASSWORD and alone)
+    return True
