@@ -44,6 +44,9 @@ def after_approval(receipt: Receipt, rivals: Sequence[str] = ()) -> Receipt:
 
 def after_rejection(receipt: Receipt) -> Receipt:
     """``receipt`` of a refusal."""
+    if receipt.category == "unsafe_target":
+        # Its message says the only way there is; refusing it once more is none.
+        return receipt
     if not receipt.ok:
         return replace(receipt, next=_mend(receipt))
     said = "The agent is not told; the same text is recognised if it is proposed again."

@@ -341,3 +341,24 @@ def test_r04_preview_and_apply_agree_on_a_text_that_stands_three_times(
     assert after["diff"].splitlines()[-2:] == ["-x is x or x ", "+y is y or y "]
     assert cli("approve", "all", "--seal", shown["seal"], home=home).code == 0
     assert (home / SKILL_FILE).read_text().endswith("y is y or y \n")
+
+
+def test_d44_a_huge_record_and_a_huge_target_are_named_with_their_reason(
+    cli: Cli, home: Path
+) -> None:
+    """D44: files of 300 MB: said to be too large, and no hint leads in a circle."""
+    references = home / "skills/ops/deploy/references"
+    references.mkdir()
+    queue(home, {"t": patch("deploy", "x", "y") | {"file_path": "references/huge.md"}})
+    for path in (home / "pending/skills/huge.json", references / "huge.md"):
+        with path.open("wb") as file:
+            file.truncate(300_000_000)
+    (row,) = cli("pending", "--json", home=home).json["unreadable"]
+    assert row["reason"] == "larger than 64 MiB"
+    shown = cli("show", "t", "--json", home=home).json
+    assert (shown["status"], shown["category"]) == ("unreadable", "unreadable_target")
+    path = "skills/ops/deploy/references/huge.md"
+    assert shown["message"] == f"{path} cannot be read: larger than 64 MiB."
+    kept = one(cli("reject", "huge", "--json", home=home))
+    assert (kept["ok"], kept["category"], kept["next"]) == (False, "unsafe_target", "")
+    assert kept["message"].endswith("remove it by hand")
