@@ -357,8 +357,8 @@ def test_d44_a_huge_record_and_a_huge_target_are_named_with_their_reason(
     assert row["reason"] == "larger than 64 MiB"
     shown = cli("show", "t", "--json", home=home).json
     assert (shown["status"], shown["category"]) == ("unreadable", "unreadable_target")
-    path = "skills/ops/deploy/references/huge.md"
-    assert shown["message"] == f"{path} cannot be read: larger than 64 MiB."
+    where = "skills/ops/deploy/references/huge.md"
+    assert shown["message"] == f"{where} cannot be read: larger than 64 MiB."
     kept = one(cli("reject", "huge", "--json", home=home))
     assert (kept["ok"], kept["category"], kept["next"]) == (False, "unsafe_target", "")
     assert kept["message"].endswith("remove it by hand")
