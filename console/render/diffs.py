@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from textual.content import Content
 
 from console.render import ink
 from console.render.line import Line, wrapped
+from console.render.spots import Spot, drawn, marked, on_lines, worst
 from core import diff, text
 from core.diff import Hunk, Row, RowKind
 
@@ -27,15 +28,24 @@ _SIGNS = {
 }
 
 
-def diff_lines(before: str, after: str, width: int, *, split: bool, folded: bool) -> Iterator[Line]:
+def diff_lines(
+    before: str,
+    after: str,
+    width: int,
+    *,
+    split: bool,
+    folded: bool,
+    spots: Sequence[Spot] = (),
+) -> Iterator[Line]:
     """The difference of two texts in ``width`` cells.
 
     ``folded`` leaves out unchanged lines far from a change and the tail of very long hunks, and
     says how many lines that hides. ``split`` needs two sides: what is all new, or all gone, stands
-    in one column.
+    in one column. ``spots`` are marked in ``after``.
     """
     split = split and bool(before) and bool(after)
     hunks = diff.rows(before, after, context=CONTEXT if folded else EVERYTHING)
+    found = on_lines(after, spots)
     seen = 0
     for hunk in hunks:
         start = max(0, hunk.new_start - 1)
@@ -44,8 +54,10 @@ def diff_lines(before: str, after: str, width: int, *, split: bool, folded: bool
             yield _fold(skipped, "unchanged")
         shown = hunk.rows[:FOLD] if folded else hunk.rows
         draw = _split if split else _unified
-        for place, line in enumerate(draw(_part(hunk, shown), width)):
-            yield Line(line.content, line.style, "hunk" if place == 0 else None)
+        for place, line in enumerate(draw(_part(hunk, shown), width, found)):
+            anchor = "hunk" if place == 0 else None
+            spotted = drawn(line.content) if found else ()
+            yield Line(line.content, line.style, anchor, spotted)
         if len(shown) < len(hunk.rows):
             yield _fold(len(hunk.rows) - len(shown), "more")
         seen = start + hunk.new_count
@@ -65,20 +77,24 @@ def _part(hunk: Hunk, rows: tuple[Row, ...]) -> Hunk:
     return Hunk(hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, rows)
 
 
-def _unified(hunk: Hunk, width: int) -> Iterator[Line]:
+_Found = Mapping[int, Sequence[Spot]]
+
+
+def _unified(hunk: Hunk, width: int, found: _Found) -> Iterator[Line]:
     cells = len(str(hunk.old_start + hunk.old_count + hunk.new_start + hunk.new_count))
     for row in hunk.rows:
         sign, style = _SIGNS[row.kind]
         number = row.new_no if row.new_no is not None else row.old_no
-        gutter = f"{number:>{cells}} {sign} "
-        for piece in wrapped(_text(row), width, first=gutter):
+        spots = found.get(row.new_no or 0, ())
+        gutter = f"{number:>{cells}} {sign}{worst(spots)}"
+        for piece in wrapped(_text(row, spots), width, first=gutter):
             yield Line(piece, style)
 
 
-def _split(hunk: Hunk, width: int) -> Iterator[Line]:
+def _split(hunk: Hunk, width: int, found: _Found) -> Iterator[Line]:
     half = max(8, (width - 3) // 2)
     for old, new in diff.side_by_side(hunk):
-        for left, right in zip_longest(_side(old, half), _side(new, half)):
+        for left, right in zip_longest(_side(old, half, {}), _side(new, half, found)):
             yield Line(
                 Content.assemble(
                     left or Content(" " * half), (" │ ", ink.LABEL), right or Content("")
@@ -86,11 +102,12 @@ def _split(hunk: Hunk, width: int) -> Iterator[Line]:
             )
 
 
-def _side(row: Row | None, width: int) -> list[Content]:
+def _side(row: Row | None, width: int, found: _Found) -> list[Content]:
     if row is None:
         return []
     sign, style = _SIGNS[row.kind]
-    lines = wrapped(_text(row), width, first=f"{sign} ")
+    spots = found.get(row.new_no or 0, ())
+    lines = wrapped(_text(row, spots), width, first=f"{sign}{worst(spots)}")
     return [_filled(line, width, style) for line in lines]
 
 
@@ -99,25 +116,11 @@ def _filled(line: Content, width: int, style: str) -> Content:
     return line.stylize(style) if style else line
 
 
-def _text(row: Row) -> Content:
-    """A row's text, safe, with changed words and hidden characters marked."""
-    shown, spans = text.safe_spans(row.text, row.spans)
-    content = Content(shown)
-    for start, end in spans:
+def _text(row: Row, spots: Sequence[Spot]) -> Content:
+    """A row's text, safe, with changed words, hidden characters and findings marked."""
+    content = marked(row.text, spots)
+    for start, end in text.safe_spans(row.text, row.spans)[1] if row.spans else ():
         content = content.stylize(ink.WORD, start, end)
-    for start, end in _hidden(row.text):
-        content = content.stylize(ink.HIDDEN, start, end)
     if not row.newline:
         content += Content.styled("  (no line end)", ink.LABEL)
     return content
-
-
-def _hidden(value: str) -> Iterator[tuple[int, int]]:
-    """Where tokens stand in the drawn text for what the raw text hides."""
-    if not text.marks(value):
-        return
-    at = 0
-    for piece in text.pieces(value):
-        if piece.mark is not None:
-            yield at, at + len(piece.shown)
-        at += len(piece.shown)

@@ -27,6 +27,13 @@ SEVERITY = {
     Severity.DANGER: ("‼", DANGER),
 }
 
+#: What a finding is about, in the text it stands in.
+FOUND = {
+    Severity.INFO: "underline $text-accent",
+    Severity.WARNING: "reverse $text-warning",
+    Severity.DANGER: "bold reverse $text-error",
+}
+
 
 def line(value: str, style: str = "") -> Content:
     """One line of any text, made safe."""

@@ -14,12 +14,14 @@ class Line:
     """One line of safe ``content``.
 
     ``style`` is one of ``added removed heading dim warning error``, or a style in theme variables;
-    it fills the line to the edge. ``anchor`` names a line to jump to, once in its text.
+    it fills the line to the edge. ``anchor`` names a line to jump to, once in its text. ``spots``
+    are the characters of it that findings are about.
     """
 
     content: Content
     style: str = ""
     anchor: str | None = None
+    spots: tuple[tuple[int, int], ...] = ()
 
 
 def anchored(lines: Iterable[Line]) -> tuple[Line, ...]:

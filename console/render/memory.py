@@ -10,6 +10,7 @@ from textual.content import Content
 from console.render import ink
 from console.render.line import Line, anchored, wrapped
 from console.render.preview import budget_bar, finding_lines
+from console.render.spots import drawn, marked, spots_of
 from core.model import Budget, Finding
 
 #: An entry is what a row is about, not a remark on it.
@@ -106,7 +107,9 @@ def _lines(item: MemoryItem, store: StoreInfo, width: int) -> Iterator[Line]:
     for found in item.findings:
         yield from finding_lines(found, width)
     yield Line(Content(""))
-    yield from _flow(ink.block(item.text), width)
+    spots = [spot for there in spots_of(item.findings).values() for spot in there]
+    for piece in wrapped(marked(item.text, spots, lines=True), width):
+        yield Line(piece, spots=drawn(piece) if spots else ())
 
 
 def _copies(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from textual.content import Content
 
@@ -11,11 +11,14 @@ from console.render import ink
 from console.render.diffs import diff_lines
 from console.render.line import Line, anchored, wrapped
 from console.render.queue import SIGNS
+from console.render.spots import Spot, Spots, as_stored, drawn, marked, on_lines, worst
 from core import diff
 from core.model import Budget, Change, EntryChange, Finding, Move, Node, Severity
 
 #: From this many cells on old and new stand side by side unless the person says otherwise.
 SPLIT_WIDTH = 110
+#: No findings to mark.
+NOWHERE: Spots = {}
 #: Lines shown of a text that would not land while it is folded.
 PROPOSED = 40
 
@@ -25,7 +28,8 @@ class Preview:
     """All a preview shows, already read.
 
     ``origin`` says where the proposal came from, in words; ``proposed`` are the texts of one that
-    would not land, each with its name: what the agent wanted.
+    would not land, each with its name: what the agent wanted. ``spots`` are what the findings are
+    about, by the path of a change, ``entry 0`` of ``entries``, or the name in ``proposed``.
     """
 
     id: str
@@ -42,6 +46,7 @@ class Preview:
     changes: tuple[Change | Move, ...]
     also: tuple[str, ...]
     proposed: tuple[tuple[str, str], ...] = ()
+    spots: Spots = field(default_factory=dict)
 
 
 def preview_lines(
@@ -69,14 +74,14 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
     if shown.budget:
         yield from _flow(budget_bar(shown.budget), width)
     if shown.subsystem == "memory":
-        yield from entry_lines(shown.entries, width, split=split, folded=folded)
+        yield from entry_lines(shown.entries, width, split=split, folded=folded, spots=shown.spots)
     else:
-        yield from file_lines(shown.changes, width, split=split, folded=folded)
+        yield from file_lines(shown.changes, width, split=split, folded=folded, spots=shown.spots)
     for name, value in shown.proposed:
         yield Line(Content(""))
         for number, piece in enumerate(wrapped(ink.line(name, ink.TITLE), width)):
             yield Line(piece, anchor=name if number == 0 else None)
-        yield from _proposed(value, width, folded)
+        yield from _proposed(value, width, folded, shown.spots.get(name, ()))
     for remark in shown.also:
         yield Line(Content(""))
         yield from _flow(ink.line(remark, ink.LABEL), width)
@@ -108,20 +113,35 @@ def finding_lines(found: Finding, width: int) -> Iterator[Line]:
 
 
 def entry_lines(
-    entries: Sequence[EntryChange], width: int, *, split: bool, folded: bool
+    entries: Sequence[EntryChange],
+    width: int,
+    *,
+    split: bool,
+    folded: bool,
+    spots: Spots = NOWHERE,
 ) -> Iterator[Line]:
     """Entries of a memory file before and after."""
-    for pair in entries:
+    for number, pair in enumerate(entries):
         yield Line(Content(""))
         word = "added" if pair.before is None else "removed" if pair.after is None else "replaced"
         yield Line(Content.styled(f"Entry {word}", ink.TITLE), anchor="entry")
         yield from diff_lines(
-            _lines_of(pair.before), _lines_of(pair.after), width, split=split, folded=folded
+            _lines_of(pair.before),
+            _lines_of(pair.after),
+            width,
+            split=split,
+            folded=folded,
+            spots=spots.get(f"entry {number}", ()),
         )
 
 
 def file_lines(
-    changes: Sequence[Change | Move], width: int, *, split: bool, folded: bool
+    changes: Sequence[Change | Move],
+    width: int,
+    *,
+    split: bool,
+    folded: bool,
+    spots: Spots = NOWHERE,
 ) -> Iterator[Line]:
     """Files before and after, folders that moved."""
     for change in changes:
@@ -137,7 +157,8 @@ def file_lines(
         if before is None or after is None:
             yield Line(Content.styled("  These bytes are no text", ink.LABEL))
             continue
-        yield from diff_lines(before, after, width, split=split, folded=folded)
+        found = as_stored(after, spots.get(change.path, ()))
+        yield from diff_lines(before, after, width, split=split, folded=folded, spots=found)
 
 
 def _lines_of(entry: str | None) -> str:
@@ -145,10 +166,14 @@ def _lines_of(entry: str | None) -> str:
     return f"{entry}\n" if entry else ""
 
 
-def _proposed(value: str, width: int, folded: bool) -> Iterator[Line]:
+def _proposed(value: str, width: int, folded: bool, spots: Sequence[Spot]) -> Iterator[Line]:
     lines = value.split("\n")
-    for line in lines[:PROPOSED] if folded else lines:
-        yield from (Line(piece) for piece in wrapped(ink.line(line), width, first="  "))
+    found = on_lines(value, as_stored(value, spots))
+    for number, line in enumerate(lines[:PROPOSED] if folded else lines, 1):
+        here = found.get(number, ())
+        first = f"{worst(here)} "
+        for piece in wrapped(marked(line, here), width, first=first):
+            yield Line(piece, spots=drawn(piece) if here else ())
     if folded and len(lines) > PROPOSED:
         left = f"  ⋯ {len(lines) - PROPOSED:,} more lines"
         yield Line(Content.styled(left, ink.LABEL))

@@ -9,6 +9,7 @@ from datetime import datetime
 from console.ages import age
 from console.render.preview import Preview
 from console.render.queue import QueueItem
+from console.screens.spotting import preview_spots
 from core.desk.review import Label, Shown, rival_counts
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.model import Change, Move
@@ -122,6 +123,8 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
     remarks = (f"The agent's bookkeeping follows: {', '.join(also)}",) if also else ()
     origin = _ORIGINS.get(proposal.origin, proposal.origin or "origin unknown")
     when = age(proposal.created_at, now)
+    proposed = () if outcome.changes else tuple(proposed_parts(proposal.payload))
+    names = {field: name for field, name, _ in proposed}
     return Preview(
         id=proposal.id,
         subsystem=proposal.subsystem,
@@ -136,7 +139,8 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
         entries=outcome.entries,
         changes=tuple(changes),
         also=remarks,
-        proposed=() if outcome.changes else tuple(proposed_parts(proposal.payload)),
+        proposed=tuple((name, value) for _, name, value in proposed),
+        spots=preview_spots(outcome, proposal.payload, names),
     )
 
 
@@ -148,19 +152,20 @@ def _came_from(shown: Shown, origin: str) -> str:
     return f"{origin}{', ' if found.session_id else '; '}{found.words}"
 
 
-def proposed_parts(payload: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """``(name, text)`` of everything a payload wants to find or to store."""
+def proposed_parts(payload: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """``(field, name, text)`` of everything a payload wants to find or to store."""
     operations = payload.get("operations")
     if isinstance(operations, list):
         for number, operation in enumerate(operations, 1):
             if isinstance(operation, Mapping):
                 verb = operation.get("action")
-                for name, value in proposed_parts(operation):
-                    yield f"Operation {number} ({verb}): {name.lower()}", value
+                for field, name, value in proposed_parts(operation):
+                    called = f"Operation {number} ({verb}): {name.lower()}"
+                    yield f"operations.{number}.{field}", called, value
     for field, name in _TEXTS.items():
         stored = payload.get(field)
         if isinstance(stored, str) and stored:
-            yield name, stored
+            yield field, name, stored
 
 
 def proposed_text(proposal: Proposal) -> str:

@@ -25,6 +25,7 @@ from console.render.line import Line
 from console.widgets.cells import cut, window
 from console.widgets.hits import Hits
 from console.widgets.recent import Recent
+from console.widgets.stops import Stops
 
 #: Drawn lines that are remembered: a few screens of them.
 _REMEMBERED = 512
@@ -79,8 +80,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             "ctrl+d", "half(1)", "half", False, id="lines.half_down", tooltip="Half a page down"
         ),
         Binding("ctrl+u", "half(-1)", "half", False, id="lines.half_up", tooltip="Half a page up"),
-        Binding("n", "hit(1)", "next", False, id="lines.hit", tooltip="Next hit"),
-        Binding("N", "hit(-1)", "previous", False, id="lines.hit_back", tooltip="Previous hit"),
+        Binding("n", "hit(1)", "next", False, id="lines.hit", tooltip="Next hit, or finding"),
+        Binding("N", "hit(-1)", "previous", False, id="lines.hit_back", tooltip="Previous one"),
         Binding("}", "anchor(1)", "next part", False, id="lines.anchor", tooltip="Next part"),
         Binding("{", "anchor(-1)", "part", False, id="lines.anchor_back", tooltip="Previous part"),
         Binding("escape", "end_search", "end", False, id="lines.end", tooltip="End the search"),
@@ -114,6 +115,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._lines: Sequence[Line] = ()
         self._anchors: list[int] = []
         self._hits = Hits()
+        self._stops = Stops()
         self._width = 0
         self._drawn: Recent[tuple[int, int, int], Strip] = Recent(_REMEMBERED)
 
@@ -150,6 +152,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             self.screen.clear_selection()
         self._lines = lines
         self._anchors = _anchors(lines)
+        self._stops.set(lines, keep=keep)
         self._drawn.clear()
         self.virtual_size = Size(self._widest(y), len(lines))
         self.refresh()
@@ -208,9 +211,16 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._show_hit()
 
     def action_hit(self, step: int) -> None:
-        """The next hit, or the previous; round at the end."""
-        self._hits.step(step)
-        self._show_hit()
+        """The next hit, or the previous; without a search the next finding. Round at the end."""
+        if self._hits.query:
+            self._hits.step(step)
+            self._show_hit()
+        elif self._stops:
+            self._stops.step(step, self.top)
+            if (stop := self._stops.current) is not None and self._width:
+                self._show(stop.line, stop.start, stop.end)
+            self._drawn.clear()
+            self.refresh()
 
     def action_end_search(self) -> None:
         """No hits any more."""
@@ -269,6 +279,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             Span(hit.start, hit.end, self._component("hit-current" if current else "hit"))
             for hit, current in self._hits.within(number, begin, end)
         ]
+        found = self._stops.current
+        if found is not None and found.line == number and not self._hits.query:
+            # What a finding is about may stand reversed, and reversing it again would hide it.
+            here = self._component("hit-current") + Style(reverse=False)
+            spans.append(Span(found.start, found.end, here))
         selection = self.text_selection
         if selection is not None and (selected := selection.get_span(number)) is not None:
             start, stop = selected
@@ -309,7 +324,9 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that can do nothing here are the screen's."""
-        if action in ("hit", "end_search"):
+        if action == "hit":
+            return bool(self._hits.query or self._stops)
+        if action == "end_search":
             return bool(self._hits.query)
         if action == "anchor":
             return bool(self._anchors)

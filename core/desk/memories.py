@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core import text
 from core.desk.opening import Opened
@@ -148,5 +148,14 @@ def _entry(number: int, entry: str, path: str, *, marked: bool) -> MemoryEntry:
     at = f"{path}#{number}"
     counted = memory.BOM + entry if marked else entry
     mark = Finding("byte_order_mark", Severity.INFO, "The agent counts the byte order mark in", at)
-    findings = (*advice.blocked(counted, at), *text.findings(entry, at))
+    blocked = advice.blocked(counted, at)
+    if marked:
+        blocked = tuple(replace(found, spans=_moved(found.spans)) for found in blocked)
+    findings = (*blocked, *text.findings(entry, at))
     return MemoryEntry(number, entry, len(counted), (mark, *findings) if marked else findings)
+
+
+def _moved(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Spans of a text with a byte order mark as spans of the text without it."""
+    size = len(memory.BOM)
+    return tuple((max(0, start - size), end - size) for start, end in spans if end > size)

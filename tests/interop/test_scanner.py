@@ -213,7 +213,7 @@ def test_the_same_entries_are_kept_out_of_prompts(peer: Peer) -> None:
     entries += [f"[BLOCKED:{entry}" for entry in entries[:40]] + [f" [BLOCKED:{entries[0]}", ""]
     shown = peer.call("invoke", target="builtins:eval", args=[LOAD, {"entries": entries}])
     for entry, in_prompt in zip(entries, shown["value"], strict=True):
-        ids = blocked_at_load(entry)
+        ids = [hit.pattern for hit in blocked_at_load(entry)]
         assert (in_prompt != entry) == bool(ids), entry
         assert all(name in in_prompt for name in ids), entry
 

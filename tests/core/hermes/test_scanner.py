@@ -168,9 +168,11 @@ def test_a_refusal_tells_a_person_what_it_is() -> None:
 
 def test_what_is_kept_out_of_prompts() -> None:
     """Section 5.2: an entry that looks like the placeholder is not scanned."""
-    assert blocked_at_load("see ~/.ssh\u200b") == ("invisible_unicode_U+200B", "ssh_access")
+    first, second = blocked_at_load("see ~/.ssh\u200b")
+    assert first == Hit("invisible_unicode_U+200B", 10, 11)
+    assert second == Hit("ssh_access", 4, 10)
     assert blocked_at_load("[BLOCKED: see ~/.ssh\u200b") == ()
-    assert blocked_at_load(" [BLOCKED: see ~/.ssh") == ("ssh_access",)
+    assert blocked_at_load(" [BLOCKED: see ~/.ssh") == (Hit("ssh_access", 15, 21),)
     assert blocked_at_load("") == ()
 
 

@@ -78,7 +78,7 @@ def tokens(target: str, entries: Sequence[str], limit: int) -> int:
 
 
 def _hidden_change(target: str, entry: str) -> int:
-    patterns = blocked_at_load(entry)
+    patterns = [hit.pattern for hit in blocked_at_load(entry)]
     if not patterns:
         return 0
     return _PLACEHOLDER + len(name(path_of(target))) + len(", ".join(patterns)) - len(entry)
@@ -90,10 +90,11 @@ def blocked(entry: str, at: str) -> tuple[Finding, ...]:
         Finding(
             "blocked_at_load",
             Severity.WARNING,
-            f"The agent hides this entry from its own prompts ({pattern})",
+            f"The agent hides this entry from its own prompts ({hit.pattern})",
             at,
+            ((hit.start, hit.end),),
         )
-        for pattern in blocked_at_load(entry)
+        for hit in blocked_at_load(entry)
     )
 
 

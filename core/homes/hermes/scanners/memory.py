@@ -60,12 +60,12 @@ def refusal(text: str) -> Refusal | None:
     return None
 
 
-def blocked_at_load(entry: str) -> tuple[str, ...]:
-    """The ids that keep a memory entry out of the agent's prompts; the file keeps it.
+def blocked_at_load(entry: str) -> tuple[Hit, ...]:
+    """What keeps a memory entry out of the agent's prompts; the file keeps it.
 
     Empty for an entry that looks like the agent's placeholder already: that one is not scanned.
     """
-    return () if entry.startswith(PLACEHOLDER) else tuple(hit.pattern for hit in scan(entry))
+    return () if entry.startswith(PLACEHOLDER) else scan(entry)
 
 
 def _hits(text: str, scope: Scope) -> Iterator[tuple[Hit, str]]:
