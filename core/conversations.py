@@ -114,12 +114,17 @@ class Relative:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A message in the outline of a session: enough to place it, without its text."""
+    """A message in the outline of a session: enough to place it, without its text.
+
+    ``copy_of`` is the id of an earlier message of the session with the same role, time and text,
+    which a compaction carried on; 0 for none.
+    """
 
     id: int
     role: str
     at: float | None
     visibility: Visibility
+    copy_of: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.errors import UnreadableError
 
@@ -15,19 +15,24 @@ class Ground:
 
     ``file`` is its device and inode, ``stamp`` its size and time of change (ns), ``log`` and
     ``journal`` the (size, time) of ``-wal`` and ``-journal`` (zeros for none). ``torn``: a log
-    without its ``-shm``, as a crash or a copy leaves it.
+    without its ``-shm``, as a crash or a copy leaves it; no change of it counts as one.
     """
 
     file: tuple[int, int]
     stamp: tuple[int, int]
     log: tuple[int, int]
     journal: tuple[int, int]
-    torn: bool
+    torn: bool = field(compare=False)
 
     @property
     def still(self) -> bool:
         """Whether nothing is being written, as far as the files tell."""
         return not self.log[0] and not self.journal[0]
+
+    @property
+    def changed_at(self) -> float:
+        """When any of the files was written last: seconds since 1970."""
+        return max(self.stamp[1], self.log[1], self.journal[1]) / 1e9
 
 
 def look(path: str) -> Ground | None:

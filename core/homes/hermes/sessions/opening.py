@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
 from core.errors import UnreadableError
@@ -31,6 +32,8 @@ FAULTS, MOVES = 3, 5
 _STEPS = 2_000
 
 Row: TypeAlias = tuple[Any, ...]
+T = TypeVar("T")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NoDatabaseError(UnreadableError):
@@ -80,15 +83,24 @@ class Database:
         that nobody catches into :class:`UnreadableError`), :class:`TimeUpError` and
         :class:`CancelledError`.
         """
+        bound = tuple(_bindable(each) if isinstance(each, str) else each for each in args)
+        return self.ask(lambda db: db.execute(sql, bound).fetchall())
+
+    def ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What ``work`` answers; it may run several times, and must leave nothing open.
+
+        Raises as :meth:`rows`.
+        """
         patience = min(self._end, time.monotonic() + BUSY)
         faults = moves = 0
         while True:
             self._stop_if_over()
+            found: T | None = None
+            problem: sqlite3.Error | None = None
             try:
-                found = self._connection(moves).execute(sql, args).fetchall()
-                problem = None
+                found = work(self._connection(moves))
             except sqlite3.Error as raised:
-                found, problem = [], raised
+                problem = raised
                 if not is_locked(raised):
                     self._stop_if_over()
             if self._moved():
@@ -97,7 +109,7 @@ class Database:
                     raise UnreadableError(*_busy())
                 self._drop()
             elif problem is None:
-                return found
+                return cast(T, found)
             elif is_locked(problem) and time.monotonic() + PAUSE < patience:
                 time.sleep(PAUSE)
             elif "disk I/O" in str(problem) and faults < FAULTS:
@@ -274,6 +286,11 @@ def _torn() -> tuple[str, str]:
 def decoded(data: bytes) -> str:
     """Text as the agent may have stored it: what is no UTF-8 becomes U+FFFD."""
     return data.decode("utf-8", "replace")
+
+
+def _bindable(text: str) -> str:
+    # SQLite cannot be handed a lone surrogate; the agent stores U+FFFD in its place.
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _quoted(name: str) -> str:

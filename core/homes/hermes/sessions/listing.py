@@ -1,0 +1,106 @@
+"""The list of conversations: filtered, counted, and with the first words of those shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from core.conversations import Filters, Listing
+from core.homes.hermes.sessions.catalogue import Catalogue, Conversation
+from core.homes.hermes.sessions.content import MERGED, SUMMARY, is_summary, preview, text_of
+from core.homes.hermes.sessions.opening import Database
+from core.homes.hermes.sessions.parts import BATCH, record
+
+#: Bytes of a message that are read for a preview.
+_BYTES = 1_200
+
+
+def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: int) -> Listing:
+    """At most ``limit`` conversations that pass the filters, newest activity first.
+
+    ``total`` counts all that pass; ``archived`` and ``hidden`` those that only these two flags
+    keep out. ``by_source`` counts, for each source, what naming that source alone would list. A
+    time range takes in conversations that began before its end and were active after its start.
+    """
+    passed: list[Conversation] = []
+    by_source: Counter[str] = Counter()
+    archived = hidden = total = 0
+    for each in _matching(all_.conversations, wanted):
+        source = each.first.source
+        named = source in wanted.sources
+        if wanted.sources and not named:
+            if (wanted.with_archived or not each.tip.archived) and (
+                wanted.with_hidden or not each.tip.hidden
+            ):
+                by_source[source] += 1
+        elif each.tip.archived and not wanted.with_archived:
+            archived += 1
+        elif each.tip.hidden and not wanted.with_hidden:
+            hidden += 1
+        else:
+            by_source[source] += 1
+            if each.is_hidden and not named and not wanted.with_hidden:
+                hidden += 1
+            else:
+                total += 1
+                if len(passed) < limit:
+                    passed.append(each)
+    ids = [part.id for each in passed for part in {each.tip, each.first}]
+    words = previews(db, ids)
+    sessions = tuple(
+        record(
+            each.tip,
+            each.relation,
+            all_.lineage.root(each.first),
+            tuple(part.id for part in each.chain),
+            words.get(each.tip.id) or words.get(each.first.id) or "",
+            each.first,
+        )
+        for each in passed
+    )
+    return Listing(sessions, total, dict(by_source.most_common()), archived, hidden)
+
+
+def _matching(found: Iterable[Conversation], wanted: Filters) -> Iterable[Conversation]:
+    if wanted.session_id:
+        found = (e for e in found if any(part.id == wanted.session_id for part in e.chain))
+    if (after := wanted.after) is not None:
+        found = (each for each in found if each.active >= after)
+    if (before := wanted.before) is not None:
+        found = (each for each in found if each.first.started < before)
+    if needle := wanted.title.casefold():
+        found = (e for e in found if any(needle in part.title.casefold() for part in e.chain))
+    if folder := wanted.workspace.casefold():
+        found = (e for e in found if any(folder in part.workspace.casefold() for part in e.chain))
+    return found
+
+
+def previews(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """The first words a person said in each session; summaries and what nobody saw are passed
+    over, and so is what was taken back."""
+    columns = db.columns("messages")
+    where = ["m.session_id = s.id", "m.role = 'user'", "m.content IS NOT NULL", "m.content <> ''"]
+    starts = [*SUMMARY, MERGED]
+    where += [f"substr(m.content, 1, {len(start)}) <> '{start}'" for start in starts]
+    if "active" in columns:
+        kept = " OR m.compacted = 1" if "compacted" in columns else ""
+        where.append(f"(m.active IS NULL OR m.active <> 0{kept})")
+    if "display_kind" in columns:
+        where.append("(m.display_kind IS NULL OR m.display_kind <> 'hidden')")
+    # By time, as the agent picks it: that is what its index serves. An encoded structure begins
+    # with U+0000 and must be whole to be read.
+    order = "m.timestamp, m.id" if "timestamp" in columns else "m.id"
+    raw = "CAST(m.content AS BLOB)"
+    sql = (
+        f"SELECT s.id, (SELECT CASE WHEN substr({raw}, 1, 1) = x'00' THEN {raw}"
+        f" ELSE substr({raw}, 1, {_BYTES}) END FROM messages m"
+        f" WHERE {' AND '.join(where)} ORDER BY {order} LIMIT 1)"
+        " FROM sessions s WHERE s.id IN "
+    )
+    found: dict[str, str] = {}
+    for start in range(0, len(ids), BATCH):
+        some = ids[start : start + BATCH]
+        for session_id, content in db.rows(f"{sql}({', '.join('?' * len(some))})", some):
+            text = text_of(content)
+            found[str(session_id)] = "" if is_summary(text) else preview(text)
+    return found
