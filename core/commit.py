@@ -58,7 +58,11 @@ def commit(
             if waiting := _unsettled(plan, settled):
                 return _refused(plan, "locked", waiting)
             paths = [ground.root / path for path in sorted(set(plan.outcome.locks))]
-            with locks.hold(paths, deadline - time.monotonic()) as made:
+            claims = [ground.root / path for path in plan.outcome.exclusive]
+            with (
+                locks.claim(claims),
+                locks.hold(paths, deadline - time.monotonic()) as made,
+            ):
                 return _decide(plan, ground, journal, now, note, tags, made)
     except StateError as problem:
         return _refused(plan, "io_error", f"{problem.message}; nothing was changed")

@@ -18,6 +18,8 @@ from core.errors import LockedError
 
 #: Seconds signoff waits for all locks of one commit together.
 PATIENCE = 0.9
+#: Seconds after which a claim counts as left behind (hermes-agent, newest).
+CLAIM_AGE = 3600.0
 
 
 @contextlib.contextmanager
@@ -38,6 +40,45 @@ def hold(paths: Sequence[Path], patience: float = PATIENCE) -> Iterator[frozense
             handle = _acquire(path, max(0.0, deadline - time.monotonic()))
             held.callback(os.close, handle)
         yield frozenset(made)
+
+
+@contextlib.contextmanager
+def claim(paths: Sequence[Path]) -> Iterator[None]:
+    """Have every file in ``paths`` for the length of the block, made with our process's number.
+
+    A newer hermes-agent does so while its curator runs, and takes over one that is older than
+    :data:`CLAIM_AGE`. Raises :class:`LockedError` while another's is there, ``OSError``.
+    """
+    with contextlib.ExitStack() as held:
+        for path in paths:
+            try:
+                handle = _claimed(path)
+            except FileExistsError:
+                raise LockedError(
+                    f"Another run holds {path.name}", "Wait until it ends; nothing was changed"
+                ) from None
+            held.callback(_let_go, path, os.fstat(handle).st_ino)
+            with os.fdopen(handle, "w", encoding="ascii") as stream:
+                stream.write(str(os.getpid()))
+        yield
+
+
+def _claimed(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o600)
+    except FileExistsError:
+        if time.time() - os.lstat(path).st_mtime <= CLAIM_AGE:
+            raise
+        os.unlink(path)
+        return os.open(path, flags, 0o600)
+
+
+def _let_go(path: Path, number: int) -> None:
+    """Remove our claim; one that was taken over since is another's."""
+    with contextlib.suppress(OSError):
+        if os.lstat(path).st_ino == number:
+            os.unlink(path)
 
 
 def is_held(path: Path) -> bool:

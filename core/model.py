@@ -168,7 +168,8 @@ class Outcome:
     ``category`` is the precise word of the contract's vocabulary, ``message`` one plain sentence.
     ``changes`` stand in the order they are written and leave out the pending record.
     ``claims`` name what it touches (an entry, a file, a skill): two proposals that share one are
-    rivals. ``locks`` are the agent's lock files, relative to the home.
+    rivals. ``locks`` are the agent's lock files, relative to the home; ``exclusive`` are files of
+    the home that are made for the length of the commit: while another's is there, nothing is done.
     """
 
     category: str
@@ -180,6 +181,7 @@ class Outcome:
     entries: tuple[EntryChange, ...] = ()
     claims: frozenset[str] = frozenset()
     locks: tuple[str, ...] = ()
+    exclusive: tuple[str, ...] = ()
 
     @property
     def lands(self) -> bool:

@@ -90,6 +90,18 @@ class _Layer:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section of the config without defaults: its keys, and those an administrator sets.
+
+    ``own`` are the keys of the person's file alone, as they stand there.
+    """
+
+    values: Mapping[Any, Any] = field(default_factory=dict)
+    managed: frozenset[Any] = frozenset()
+    own: Mapping[Any, Any] = field(default_factory=dict)
+
+
 def managed_folder(environ: Mapping[str, str]) -> Path:
     """The folder of the managed layer: ``HERMES_MANAGED_DIR``, else ``/etc/hermes``."""
     return Path(environ.get("HERMES_MANAGED_DIR", "").strip() or MANAGED_DIR)
@@ -123,6 +135,25 @@ def read_config(view: View, environ: Mapping[str, str], managed: Path | None = N
         provider=provider if isinstance(provider, str) else "",
         version=_version(user.mapping.get("_config_version")),
         problem=problem,
+    )
+
+
+def read_section(
+    view: View, name: str, environ: Mapping[str, str], managed: Path | None = None
+) -> Section:
+    """Section ``name`` as the agent merges it, ``${VAR}`` expanded; never raises.
+
+    A file that cannot be loaded has no keys.
+    """
+    user = _layer(view, CONFIG)
+    admin = _layer(view, str(managed / CONFIG)) if managed else _Layer(absent=True)
+    own = {} if user.reason or _unloadable(user.mapping) else user.mapping.get(name)
+    ruled = admin.mapping.get(name)
+    merged = _merge(_expand(own, environ), _expand(ruled, environ))
+    return Section(
+        merged if isinstance(merged, dict) else {},
+        frozenset(ruled) if isinstance(ruled, dict) else frozenset(),
+        own if isinstance(own, dict) else {},
     )
 
 

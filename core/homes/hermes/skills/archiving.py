@@ -5,6 +5,7 @@ Also here: the small parts that every guard on skills is made of.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -35,7 +36,7 @@ def archived(view: View, outcome: Outcome, folder: str, config: Config, now: dat
             "The skill lies in an external folder, which has no archive: it is deleted for good.",
         )
     kind = view.kind(ARCHIVE)
-    target = _free_place(view, name(folder), now) if kind in (None, NodeKind.DIR) else ""
+    target = free_place(view, name(folder), now) if kind in (None, NodeKind.DIR) else ""
     if not target:
         return with_finding(
             outcome,
@@ -105,14 +106,15 @@ def _external(folder: str, config: Config) -> bool:
     )
 
 
-def _free_place(view: View, named: str, now: datetime) -> str:
+def free_place(view: View, named: str, now: datetime, taken: Container[str] = ()) -> str:
     """A place in the archive; taken ones get the agent's stamp, a later second if need be.
 
-    ``""`` when none is free: in a folder that may not be entered every place looks taken.
+    ``taken`` are places that the same plan fills already. ``""`` when none is free: in a folder
+    that may not be entered every place looks taken.
     """
     place = join(ARCHIVE, named)
     for later in range(ATTEMPTS):
-        if view.kind(place) is None:
+        if place not in taken and view.kind(place) is None:
             return place
         place = join(ARCHIVE, f"{named}-{now + timedelta(seconds=later):%Y%m%d%H%M%S}")
     return ""

@@ -1,0 +1,1 @@
+"""The curator of a Hermes home: what ages, what is archived, and every way back."""

@@ -1,0 +1,144 @@
+"""What lies in the archive: every package, by the folder it lies in, copies told apart.
+
+hermes-agent 0.19.0 stamps a copy whose place is taken (``name-YYYYMMDDHHMMSS``); its model moved
+some by hand as ``name-YYYYMMDD-HHMMSS``, which it then does not find (field report D22). It takes
+any folder of the archive for a package, also ``references`` inside one (R07).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from core.homes.hermes.curator.moments import moment
+from core.homes.hermes.curator.transitions import ARCHIVED
+from core.homes.hermes.skills.rules import SKILL_FILE, SUPPORT_FOLDERS
+from core.homes.hermes.skills.tree import ARCHIVE, EXCLUDED, has_skill_file, read_declared
+from core.model import NodeKind
+from core.view import View, join, name
+
+#: Folders below each other in the archive past which it is not entered.
+MAX_DEPTH = 10
+_STAMP = re.compile(r"(.+)-(\d{8})-?(\d{6})", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One package. ``folder`` is its path below the archive, ``name`` what its head says.
+
+    ``base`` is the folder's own name without a stamp: where it goes back to. ``stamp`` is when it
+    was archived, by its folder's name.
+    """
+
+    folder: str
+    name: str
+    base: str
+    stamp: datetime | None
+
+    @property
+    def path(self) -> str:
+        """Its path in the home."""
+        return join(ARCHIVE, self.folder)
+
+    def archived_at(self, rows: Mapping[str, Any]) -> datetime | None:
+        """When it was archived: by its stamp, else by its row, ``None`` if neither says."""
+        if self.stamp is not None:
+            return self.stamp
+        for key in (self.name, self.base):
+            row = rows.get(key)
+            if isinstance(row, dict) and row.get("state") == ARCHIVED:
+                return moment(row.get("archived_at"))
+        return None
+
+
+def read_packages(view: View) -> tuple[Package, ...]:
+    """Every package, sorted by folder; not recorded."""
+    quiet = view.quiet()
+    return view.shared("archive-packages", lambda _: _packages(quiet))
+
+
+def leftovers(view: View) -> tuple[str, ...]:
+    """What lies in the archive and is in no package: files, and folders without any."""
+    held = [package.folder for package in read_packages(view)]
+    return tuple(
+        entry
+        for entry in sorted(view.quiet().names(ARCHIVE))
+        if not any(folder == entry or folder.startswith(f"{entry}/") for folder in held)
+    )
+
+
+def find_package(view: View, token: str) -> tuple[Package, ...]:
+    """The package ``token`` means first, then the other copies it could mean; recorded.
+
+    A folder that is listed is meant by its path; else ``token`` is a name, and the newest copy
+    comes first: one whose folder has exactly that name, then stamped ones, the newest first.
+    """
+    folders = json.loads(view.ask("archive-package", token, _folders))
+    by_folder = {package.folder: package for package in read_packages(view)}
+    return tuple(by_folder[folder] for folder in folders if folder in by_folder)
+
+
+def _folders(view: View, token: str) -> str:
+    return json.dumps([package.folder for package in _meant(read_packages(view), token)])
+
+
+def _meant(packages: tuple[Package, ...], token: str) -> list[Package]:
+    path = token.removeprefix("skills/").removeprefix(".archive/").strip("/")
+    exact = [package for package in packages if package.folder == path]
+    wanted = exact[0].base if exact else token
+    copies = [package for package in packages if wanted in (package.base, package.name)]
+    copies.sort(key=lambda package: _rank(package, wanted))
+    return exact + [package for package in copies if package not in exact]
+
+
+def _rank(package: Package, wanted: str) -> tuple[bool, bool, float, str]:
+    stamp = package.stamp.timestamp() if package.stamp else 0.0
+    return package.base != wanted, package.stamp is not None, -stamp, package.folder
+
+
+def _packages(view: View) -> tuple[Package, ...]:
+    found: list[Package] = []
+    todo = [("", 0)]
+    while todo:
+        folder, depth = todo.pop()
+        path = join(ARCHIVE, folder)
+        is_package = bool(folder) and has_skill_file(view, path)
+        if is_package:
+            found.append(_package(view, folder))
+        skipped = EXCLUDED | SUPPORT_FOLDERS if is_package else EXCLUDED
+        if depth < MAX_DEPTH:
+            todo += [
+                (join(folder, child), depth + 1)
+                for child in view.names(path)
+                if child not in skipped and view.kind(join(path, child)) is NodeKind.DIR
+            ]
+    return tuple(sorted(found, key=lambda package: package.folder))
+
+
+def _package(view: View, folder: str) -> Package:
+    own, path = name(folder), join(ARCHIVE, folder)
+    declared = read_declared(view, path)
+    base, stamp = _split(own)
+    if declared == own and stamp is not None:
+        head = view.read(join(path, SKILL_FILE)).data or b""
+        if os.fsencode(own) in head:
+            # The head says those digits itself: they are a part of the name.
+            return Package(folder, own, own, None)
+        declared = base
+    return Package(folder, declared, base, stamp)
+
+
+def _split(own: str) -> tuple[str, datetime | None]:
+    match = _STAMP.fullmatch(own)
+    if match is None:
+        return own, None
+    try:
+        stamp = datetime.strptime(match[2] + match[3], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return own, None
+    return match[1], stamp
