@@ -165,12 +165,17 @@ def _write(
     plan: Plan, steps: Sequence[Step], number: int, ground: Ground, journal: Journal
 ) -> Receipt:
     writer = ground.writer(str(number))
-    done = 0
+    done, torn = 0, None
     try:
         for place, step in enumerate(steps):
+            # What did not land as it was meant stays in the queue.
+            if step.change.path == plan.record and (
+                torn := _torn(steps[:place], writer, ground.rows)
+            ):
+                break
             forward(step, place, writer, ground.rows)
             done += 1
-        torn = _torn(steps, writer, ground.rows)
+        torn = torn or _torn(steps[:done], writer, ground.rows)
     except (OSError, SignoffError) as problem:
         return _take_back(plan, steps[: done + 1], number, ground, journal, _words(problem))
     state, category, message = State.DONE, plan.outcome.category, plan.outcome.message
@@ -185,7 +190,7 @@ def _write(
         state is State.DONE,
         category,
         message,
-        changed=tuple(_paths(steps)),
+        changed=tuple(_paths(steps[:done])),
         entries=plan.outcome.entries,
         journal=number,
     )
