@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.clock import now
 from core.conversations import Relation
@@ -27,12 +28,25 @@ _KEPT = 4
 _LISTED = frozenset({Relation.ROOT, Relation.BRANCH, Relation.RESET})
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A row of the list: the parts of a chain from the first to the newest."""
+class Kind(NamedTuple):
+    """What decides whether a conversation is listed at all."""
+
+    source: str
+    archived: bool
+    hidden: bool
+
+
+class Conversation(NamedTuple):
+    """A row of the list: the parts of a chain from the first to the newest.
+
+    It comes from where its first part came from; its newest part says whether it is archived, so
+    that an archived beginning does not hide what goes on (hermes-agent #55588).
+    """
 
     chain: tuple[Part, ...]
     relation: Relation
+    active: float
+    kind: Kind
 
     @property
     def first(self) -> Part:
@@ -43,16 +57,6 @@ class Conversation:
     def tip(self) -> Part:
         """Its newest part."""
         return self.chain[-1]
-
-    @property
-    def active(self) -> float:
-        """When something happened in it last."""
-        return max(part.active for part in self.chain)
-
-    @property
-    def is_hidden(self) -> bool:
-        """Whether it is left out unless asked for."""
-        return self.tip.hidden or self.first.source in HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,15 @@ def build(db: Database) -> Catalogue:
     for part in parts:
         relation = lineage.relation(part)
         if relation in _LISTED:
-            found.append(Conversation(tuple(lineage.forward(part)), relation))
+            found.append(_conversation(tuple(lineage.forward(part)), relation))
     found.sort(key=lambda each: (each.active, each.first.started, each.tip.id), reverse=True)
     return Catalogue(tuple(found), lineage)
+
+
+def _conversation(chain: tuple[Part, ...], relation: Relation) -> Conversation:
+    first, tip = chain[0], chain[-1]
+    kind = Kind(first.source, tip.archived, tip.hidden)
+    return Conversation(chain, relation, max([part.active for part in chain]), kind)
 
 
 class Catalogues:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from core.conversations import Filters, Listing
-from core.homes.hermes.sessions.catalogue import Catalogue, Conversation
+from core.homes.hermes.sessions.catalogue import HIDDEN, Catalogue, Conversation, Kind
 from core.homes.hermes.sessions.content import MERGED, SUMMARY, is_summary, preview, text_of
 from core.homes.hermes.sessions.opening import Database
 from core.homes.hermes.sessions.parts import BATCH, record
@@ -22,29 +23,26 @@ def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: in
     keep out. ``by_source`` counts, for each source, what naming that source alone would list. A
     time range takes in conversations that began before its end and were active after its start.
     """
-    passed: list[Conversation] = []
+    matching = _matching(all_.conversations, wanted)
     by_source: Counter[str] = Counter()
     archived = hidden = total = 0
-    for each in _matching(all_.conversations, wanted):
-        source = each.first.source
-        named = source in wanted.sources
+    shown: set[Kind] = set()
+    for kind, number in Counter(each.kind for each in matching).items():
+        named = kind.source in wanted.sources
+        kept = wanted.with_archived or not kind.archived
+        seen = wanted.with_hidden or not kind.hidden
+        if kept and seen:
+            by_source[kind.source] += number
         if wanted.sources and not named:
-            if (wanted.with_archived or not each.tip.archived) and (
-                wanted.with_hidden or not each.tip.hidden
-            ):
-                by_source[source] += 1
-        elif each.tip.archived and not wanted.with_archived:
-            archived += 1
-        elif each.tip.hidden and not wanted.with_hidden:
-            hidden += 1
+            continue
+        if not kept:
+            archived += number
+        elif not seen or (kind.source in HIDDEN and not named and not wanted.with_hidden):
+            hidden += number
         else:
-            by_source[source] += 1
-            if each.is_hidden and not named and not wanted.with_hidden:
-                hidden += 1
-            else:
-                total += 1
-                if len(passed) < limit:
-                    passed.append(each)
+            total += number
+            shown.add(kind)
+    passed = list(islice((each for each in matching if each.kind in shown), limit))
     ids = [part.id for each in passed for part in {each.tip, each.first}]
     words = previews(db, ids)
     sessions = tuple(
@@ -61,7 +59,8 @@ def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: in
     return Listing(sessions, total, dict(by_source.most_common()), archived, hidden)
 
 
-def _matching(found: Iterable[Conversation], wanted: Filters) -> Iterable[Conversation]:
+def _matching(conversations: Sequence[Conversation], wanted: Filters) -> Sequence[Conversation]:
+    found: Iterable[Conversation] = conversations
     if wanted.session_id:
         found = (e for e in found if any(part.id == wanted.session_id for part in e.chain))
     if (after := wanted.after) is not None:
@@ -72,7 +71,7 @@ def _matching(found: Iterable[Conversation], wanted: Filters) -> Iterable[Conver
         found = (e for e in found if any(needle in part.title.casefold() for part in e.chain))
     if folder := wanted.workspace.casefold():
         found = (e for e in found if any(folder in part.workspace.casefold() for part in e.chain))
-    return found
+    return conversations if found is conversations else list(found)
 
 
 def previews(db: Database, ids: Sequence[str]) -> dict[str, str]:

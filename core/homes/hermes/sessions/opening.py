@@ -30,6 +30,7 @@ BUSY, PAUSE = 5.0, 0.05
 FAULTS, MOVES = 3, 5
 #: Steps of SQLite's machine between two looks at the clock.
 _STEPS = 2_000
+_CANCELLED = f"{DATABASE} cannot be read: it was cancelled"
 
 Row: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
@@ -103,6 +104,8 @@ class Database:
                 problem = raised
                 if not is_locked(raised):
                     self._stop_if_over()
+                if "interrupted" in str(raised):
+                    raise CancelledError(_CANCELLED) from raised
             if self._moved():
                 moves += 1
                 if moves == MOVES:
@@ -214,7 +217,7 @@ class Database:
 
     def _stop_if_over(self) -> None:
         if self._cancelled is not None and self._cancelled():
-            raise CancelledError(f"{DATABASE} cannot be read: it was cancelled")
+            raise CancelledError(_CANCELLED)
         if time.monotonic() > self._end:
             raise TimeUpError(
                 f"{DATABASE} cannot be read: the search took too long", "Ask for less, or again"
@@ -258,8 +261,6 @@ def unreadable(problem: sqlite3.Error) -> UnreadableError:
     """``problem`` as a sentence and a next step."""
     said = str(problem)
     reason, hint = one_line(said, 80), "`signoff doctor` looks closer"
-    if "interrupted" in said:
-        return CancelledError(f"{DATABASE} cannot be read: it was cancelled")
     if is_locked(problem) or "disk I/O" in said:
         return UnreadableError(*_busy())
     if "readonly" in said:

@@ -61,19 +61,22 @@ def outline(db: Database, session_id: str) -> tuple[Mark, ...]:
         sql = "SELECT id FROM messages WHERE session_id = ? AND active = 0 AND compacted = 1"
         summarised = {row[0] for row in db.rows(sql, (session_id,))}
     copies = _copies(db, session_id, rows) if summarised else {}
+
+    def mark(id_: int, role: object, at: object, active: object) -> Mark:
+        visibility = Visibility.LIVE
+        if not live(active):
+            visibility = Visibility.SUMMARISED if id_ in summarised else Visibility.UNDONE
+        return Mark(id_, word(role), number(at), visibility, copies.get(id_, 0))
+
+    # The common row needs none of this: a session may have a hundred thousand.
+    plain = not copies
     return tuple(
-        Mark(
-            row[0],
-            row[1] if isinstance(row[1], str) else word(row[1]),
-            number(row[2]),
-            Visibility.LIVE
-            if live(row[3])
-            else Visibility.SUMMARISED
-            if row[0] in summarised
-            else Visibility.UNDONE,
-            copies.get(row[0], 0),
-        )
-        for row in rows
+        [
+            Mark(id_, role, at, Visibility.LIVE)
+            if plain and active == 1 and type(at) is float and type(role) is str
+            else mark(id_, role, at, active)
+            for id_, role, at, active in rows
+        ]
     )
 
 
@@ -110,7 +113,7 @@ def messages(
         some = [each for each in ids[start : start + BATCH] if -(2**63) <= each < 2**63]
         rows = db.rows(
             f"SELECT {chosen(_NAMES, columns, 'm')}, typeof(content), {text} FROM messages m"
-            f" WHERE m.id IN ({', '.join('?' * len(some))}) AND m.session_id = ?",
+            f" WHERE m.id IN ({', '.join('?' * len(some))}) AND +m.session_id = ?",
             (*some, session_id),
         )
         for row in rows:
