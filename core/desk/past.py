@@ -1,0 +1,119 @@
+"""The past conversations of a home: listed, and read as the agent's own tool reads them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.conversations import (
+    Conversations,
+    Filters,
+    Listing,
+    Mark,
+    Message,
+    Relative,
+    Session,
+    Totals,
+    Visibility,
+)
+from core.desk.opening import Opened
+from core.errors import NotFoundError
+from core.homes.hermes.sessions.store import StateDb
+
+#: What a long session shows of its beginning and its end, as hermes-agent 0.19.0's tool does.
+HEAD, TAIL = 20, 10
+#: Messages on either side of the one asked for: the tool's default and its most.
+WINDOW, WIDEST = 5, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Messages of a session, in order.
+
+    ``total`` counts those the agent still sees, ``rows`` all of the session. With ``around``,
+    ``before`` and ``after`` count what the window holds on either side of that message: less than
+    ``window`` is an end of the session. ``truncated``: the middle is left out.
+    """
+
+    session: Session
+    messages: tuple[Message, ...]
+    family: tuple[Relative, ...]
+    total: int
+    rows: int
+    around: int | None = None
+    window: int = WINDOW
+    before: int = 0
+    after: int = 0
+    truncated: bool = False
+
+
+def past(opened: Opened) -> Conversations:
+    """The past conversations of the home; opening it reads nothing."""
+    return StateDb(opened.found.home, profile=opened.found.profile)
+
+
+def listing(opened: Opened, wanted: Filters, limit: int) -> Listing:
+    """Sessions, newest activity first. Raises :class:`UnreadableError`."""
+    return past(opened).listing(wanted, limit)
+
+
+def totals(opened: Opened) -> Totals:
+    """Counts of the home. Raises :class:`UnreadableError`."""
+    return past(opened).totals()
+
+
+def read(
+    opened: Opened,
+    named: str,
+    *,
+    around: int | None = None,
+    window: int = WINDOW,
+    everything: bool = False,
+) -> Reading:
+    """The session that ``named`` names: whole if short, else its beginning and end.
+
+    ``around`` gives ``window`` messages on either side of that one instead, whatever their
+    visibility; ``everything`` leaves nothing out. Raises :class:`NotFoundError` for an unknown
+    session or message, :class:`UnreadableError`.
+    """
+    conversations = past(opened)
+    session_id = conversations.resolve(named)
+    session = conversations.session(session_id)
+    if session is None:
+        raise NotFoundError(f"There is no session {named!r}", "See `signoff sessions`")
+    outline = conversations.outline(session_id)
+    live = [mark for mark in outline if mark.visibility is Visibility.LIVE]
+    before = after = 0
+    if around is not None:
+        shown, before, after = _window(outline, around, window)
+    elif everything:
+        shown = outline
+    else:
+        shown = live if len(live) <= HEAD + TAIL else [*live[:HEAD], *live[-TAIL:]]
+    messages = conversations.messages([mark.id for mark in shown], session_id, sys.maxsize)
+    return Reading(
+        session,
+        messages,
+        conversations.family(session_id),
+        total=len(live),
+        rows=len(outline),
+        around=around,
+        window=window,
+        before=before,
+        after=after,
+        truncated=around is None and not everything and len(shown) < len(live),
+    )
+
+
+def _window(outline: Sequence[Mark], around: int, window: int) -> tuple[Sequence[Mark], int, int]:
+    """The marks around one, and how many of them stand on either side of it."""
+    places = [place for place, mark in enumerate(outline) if mark.id == around]
+    if not places:
+        raise NotFoundError(
+            f"Message {around} is not in this session",
+            f"It has {len(outline):,} messages; `signoff read SESSION` shows their numbers",
+        )
+    first = max(0, places[0] - window)
+    last = min(len(outline), places[0] + window + 1)
+    return outline[first:last], places[0] - first, last - places[0] - 1

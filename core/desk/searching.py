@@ -1,0 +1,165 @@
+"""People's search over the past of a home: no silent zero, and what was left out is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+
+from core.conversations import Cancelled, Engine, Filters, Found, Hit, Order
+from core.desk.opening import Opened
+from core.desk.past import past
+from core.homes.hermes.sessions import fulltext
+from core.homes.hermes.sessions import searching as database
+from core.homes.hermes.sessions.lineage import Asked, Lineage
+from core.homes.hermes.sessions.opening import Database, reading
+from core.recall.gather import Gathering, Group, Verdict, judge
+from core.recall.query import Query, matches, parse
+from core.recall.spans import snippet
+
+#: Seconds a search may take before it answers with what it has.
+SECONDS = 5.0
+#: Hits unless more are asked for; sessions named by their title that stand before them.
+LIMIT, TITLED = 20, 5
+#: Characters of a snippet, and of a message that is looked at for one.
+SNIPPET, LONGEST = 240, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to search for. ``filters`` are added to those written in ``text``; ``zone`` is what
+    times in it mean."""
+
+    text: str
+    zone: tzinfo
+    filters: Filters = field(default_factory=Filters)
+    order: Order = Order.RANKED
+    limit: int = LIMIT
+
+
+def read_query(opened: Opened, request: Request) -> Query:
+    """The query as it is understood, its filters joined with those of the request.
+
+    Raises :class:`NotFoundError` for an ``in:`` that names no session.
+    """
+    query = parse(request.text, now=opened.clock(), zone=request.zone)
+    filters = _joined(query.filters, request.filters)
+    if filters.session_id:
+        filters = replace(filters, session_id=past(opened).resolve(filters.session_id))
+    return replace(query, filters=filters)
+
+
+def search(
+    opened: Opened,
+    request: Request,
+    *,
+    cancelled: Cancelled | None = None,
+    seconds: float = SECONDS,
+) -> Found:
+    """Search what was said in the past. Raises :class:`UnreadableError` and
+    :class:`NotFoundError` (an ``in:`` that names no session)."""
+    query = read_query(opened, request)
+    with reading(opened.found.home, seconds=seconds, cancelled=cancelled) as db:
+        if query.is_empty:
+            return _listed(opened, db, query, request)
+        gathered = database.gather(db, query, query.filters, request.order, request.limit)
+        titled = _titled(db, query, gathered.gathering)
+        named = {group.place.session_id for group in titled}
+        others = [
+            each for each in gathered.gathering.groups() if each.place.session_id not in named
+        ]
+        groups = [*titled, *others][: request.limit]
+        hits = _hits(db, query, groups, named)
+    left_out = gathered.gathering.left_out
+    return Found(
+        query=request.text,
+        effective=query.effective,
+        engine=gathered.engine,
+        hits=hits,
+        total_sessions=len(named | {*gathered.gathering.people, *gathered.gathering.cron}),
+        literally=query.literally,
+        tool_output=left_out[Verdict.TOOL_OUTPUT],
+        hidden_sources=left_out[Verdict.HIDDEN_SOURCE],
+        undone=left_out[Verdict.UNDONE],
+        note="; ".join(filter(None, (*query.notes, gathered.note))),
+    )
+
+
+def _joined(first: Filters, second: Filters) -> Filters:
+    """Both filters at once: the narrower of two bounds, everything that either lets in."""
+    after = [each for each in (first.after, second.after) if each is not None]
+    before = [each for each in (first.before, second.before) if each is not None]
+    return Filters(
+        sources=first.sources + second.sources,
+        roles=first.roles + second.roles,
+        after=max(after, default=None),
+        before=min(before, default=None),
+        workspace=first.workspace or second.workspace,
+        title=first.title or second.title,
+        session_id=first.session_id or second.session_id,
+        with_hidden=first.with_hidden or second.with_hidden,
+        with_tool_output=first.with_tool_output or second.with_tool_output,
+        with_undone=first.with_undone or second.with_undone,
+        with_archived=first.with_archived or second.with_archived,
+    )
+
+
+def _titled(db: Database, query: Query, gathered: Gathering) -> list[Group]:
+    """Sessions whose title answers the query, the newest first, at most :data:`TITLED`.
+
+    Each stands at its first hit, or where nothing in it matches at its first message.
+    """
+    named = [key for key, title in fulltext.titles(db) if matches(query, title)]
+    known = gathered.people | gathered.cron
+    groups = [known[key] for key in named if key in known]
+    anchors = [fulltext.first_live(db, key) for key in named if key not in known]
+    places = fulltext.places(db, [each for each in anchors if each is not None])
+    hits = [each for each in places if judge(query.filters, each) is Verdict.HIT]
+    groups += [Group(place) for place in hits]
+    groups.sort(key=lambda group: group.place.at or 0.0, reverse=True)
+    return groups[:TITLED]
+
+
+def _hits(
+    db: Database, query: Query, groups: Sequence[Group], named: Set[str] = frozenset()
+) -> tuple[Hit, ...]:
+    texts = fulltext.texts(db, [group.place.id for group in groups], LONGEST)
+    lineage = Lineage(parts := Asked(db))
+    hits = []
+    for group in groups:
+        place = group.place
+        part = parts.get(place.session_id)
+        cut, spans = snippet(query, texts.get(place.id, ""), SNIPPET)
+        hits.append(
+            Hit(
+                session_id=place.session_id,
+                root_id=lineage.root(part) if part else place.session_id,
+                message_id=place.id,
+                role=place.role,
+                at=place.at,
+                title=place.origin.title,
+                source=place.origin.source,
+                visibility=place.visibility,
+                snippet=cut,
+                spans=spans,
+                more=group.more,
+                in_title=place.session_id in named,
+            )
+        )
+    return tuple(hits)
+
+
+def _listed(opened: Opened, db: Database, query: Query, request: Request) -> Found:
+    """Filters without words: the sessions they let in, each at its first message."""
+    listing = past(opened).listing(query.filters, request.limit)
+    anchors = [fulltext.first_live(db, each.id) for each in listing.sessions]
+    places = fulltext.places(db, [each for each in anchors if each is not None])
+    return Found(
+        query=request.text,
+        effective=query.effective,
+        engine=Engine.DATABASE,
+        hits=_hits(db, query, [Group(place) for place in places]),
+        total_sessions=listing.total,
+        hidden_sources=listing.hidden,
+        note="; ".join(query.notes),
+    )

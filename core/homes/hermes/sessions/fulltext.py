@@ -1,0 +1,177 @@
+"""The database's own full text, for people's search: ids first, everything else for those shown.
+
+Measured with hermes-agent 0.19.0 (specs, hermes-sessions 5): ranking a common word costs as much
+whatever is selected beside it, the rows of the matching messages cost far more. ``newest`` walks
+the index backwards: a message's id grows with its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from core.conversations import Order, Visibility
+from core.homes.hermes.sessions.catalogue import HIDDEN
+from core.homes.hermes.sessions.content import text_of
+from core.homes.hermes.sessions.layout import BASE, TRIGRAM, Storage
+from core.homes.hermes.sessions.opening import Database, Row
+from core.homes.hermes.sessions.values import chosen, flag, live, number, word
+from core.recall.gather import NOWHERE, Origin, Place
+
+T = TypeVar("T")
+#: Ids asked for in one statement.
+BATCH = 500
+_ORDERS = {Order.RANKED: "rank", Order.NEWEST: "rowid DESC", Order.OLDEST: "rowid"}
+_MESSAGE = ("id", "session_id", "role", "timestamp", "active", "compacted", "display_kind")
+_SESSION = ("id", "source", "title", "git_repo_root", "cwd", "hidden")
+_STALE = ("fts_stale", "fts_rebuild_high_water")
+
+
+def usable(db: Database) -> str:
+    """Why the full text cannot be asked, ``""`` if it can."""
+    if db.layout.base is Storage.NONE:
+        return "the database has no full text"
+    if "state_meta" in db.tables():
+        marks = ", ".join("?" * len(_STALE))
+        found = db.rows(f"SELECT key FROM state_meta WHERE key IN ({marks})", _STALE)
+        if found:
+            return "the agent has yet to rebuild the full text"
+    return ""
+
+
+def ids(
+    db: Database,
+    expression: str,
+    order: Order,
+    limit: int,
+    *,
+    trigram: bool = False,
+    between: tuple[int, int] | None = None,
+) -> list[int]:
+    """Messages that match an FTS5 ``expression``, at most ``limit``; ``between`` two ids.
+
+    Raises ``sqlite3.Error`` for an index that is damaged or an expression it does not take.
+    """
+    table = TRIGRAM if trigram else BASE
+    inside = " AND rowid BETWEEN ? AND ?" if between else ""
+    sql = (
+        f"SELECT rowid FROM {table} WHERE {table} MATCH ?{inside} ORDER BY {_ORDERS[order]} LIMIT ?"
+    )
+    return [int(row[0]) for row in db.rows(sql, (expression, *(between or ()), limit))]
+
+
+def places(db: Database, wanted: Sequence[int]) -> list[Place]:
+    """Where these messages stand, in the order asked; those that are gone are left out."""
+    fields = chosen(_MESSAGE, db.columns("messages"), "messages")
+    rows: dict[int, Row] = {}
+    for some in _batches(wanted):
+        sql = f"SELECT {fields} FROM messages WHERE id IN ({_marks(some)})"
+        rows.update((row[0], row) for row in db.rows(sql, some))
+    origins = _origins(db, list({word(row[1]) for row in rows.values()}))
+    return [_place(rows[key], origins) for key in wanted if key in rows]
+
+
+def _origins(db: Database, wanted: Sequence[str]) -> dict[str, Origin]:
+    # Apart from the messages: a session's row is long, and many messages share it.
+    fields = chosen(_SESSION, db.columns("sessions"), "sessions")
+    found: dict[str, Origin] = {}
+    for some in _batches(wanted):
+        sql = f"SELECT {fields} FROM sessions WHERE id IN ({_marks(some)})"
+        for key, source, title, root, cwd, hidden in db.rows(sql, some):
+            found[word(key)] = Origin(
+                word(source),
+                word(title),
+                word(root).strip() or word(cwd).strip(),
+                flag(hidden) or word(source) in HIDDEN,
+            )
+    return found
+
+
+def _place(row: Row, origins: Mapping[str, Origin]) -> Place:
+    key, session_id, role, at, active, compacted, display = row
+    visibility = Visibility.LIVE
+    if not live(active):
+        visibility = Visibility.SUMMARISED if flag(compacted) else Visibility.UNDONE
+    session_id = word(session_id)
+    origin = origins.get(session_id, NOWHERE)
+    if display == "hidden":
+        origin = origin._replace(hidden=True)
+    return Place(key, session_id, word(role), number(at), visibility, origin)
+
+
+def texts(db: Database, wanted: Sequence[int], longest: int) -> dict[int, str]:
+    """What was said in these messages, else the tool that was called; cut at ``longest``.
+
+    Rows that hold encoded parts are decoded whole: SQLite takes them for empty texts.
+    """
+    found: dict[int, str] = {}
+    known = db.columns("messages")
+    extra = chosen(("tool_name", "tool_calls"), known, "messages")
+    for some in _batches(wanted):
+        sql = (
+            f"SELECT id, substr(content, 1, {longest}), {extra},"
+            " CASE WHEN instr(content, char(0)) = 1 THEN content END"
+            f" FROM messages WHERE id IN ({_marks(some)})"
+        )
+        for key, content, tool, calls, encoded in db.rows(sql, some):
+            said = text_of(content if encoded is None else encoded)[:longest]
+            behind = " ".join(filter(None, (word(tool), word(calls))))[:longest]
+            found[key] = "\n".join(filter(None, (said, behind)))
+    return found
+
+
+def scan(
+    db: Database,
+    matches: Callable[[str], bool],
+    order: Order,
+    longest: int,
+    needle: str = "",
+) -> Iterator[int]:
+    """Every message whose text matches, looked at one by one: newest first, or oldest if asked.
+
+    ``needle`` is text that a match holds as it stands, so that SQLite may pass over others. The
+    clock and the cancelling of ``db`` end it early, with their errors.
+    """
+    sign, way = (">", "ASC") if order is Order.OLDEST else ("<", "DESC")
+    edge = -(1 << 63) if sign == ">" else (1 << 63) - 1
+    known = db.columns("messages")
+    parts = [name for name in ("content", "tool_name", "tool_calls") if name in known]
+    holds = " OR ".join(f"instr({name}, ?) > 0" for name in parts) if needle else "1"
+    sql = f"SELECT id FROM messages WHERE id {sign} ? AND ({holds}) ORDER BY id {way} LIMIT ?"
+    while True:
+        needles = [needle] * len(parts) if needle else []
+        some = [int(row[0]) for row in db.rows(sql, (edge, *needles, BATCH))]
+        if not some:
+            return
+        edge = some[-1]
+        read = texts(db, some, longest)
+        for key in some:
+            if matches(read.get(key, "")):
+                yield key
+
+
+def titles(db: Database) -> list[tuple[str, str]]:
+    """``(session id, title)`` of every session that has one."""
+    if "title" not in db.columns("sessions"):
+        return []
+    return [
+        (word(session_id), word(title))
+        for title, session_id in db.rows("SELECT title, id FROM sessions WHERE title IS NOT NULL")
+    ]
+
+
+def first_live(db: Database, session_id: str) -> int | None:
+    """The first message of a session that the agent still sees."""
+    where = " AND (active IS NULL OR active = 1)" if "active" in db.columns("messages") else ""
+    sql = f"SELECT min(id) FROM messages WHERE session_id = ?{where}"
+    found = db.rows(sql, (session_id,))
+    return int(found[0][0]) if found and found[0][0] is not None else None
+
+
+def _batches(wanted: Sequence[T]) -> Iterator[tuple[T, ...]]:
+    for start in range(0, len(wanted), BATCH):
+        yield tuple(wanted[start : start + BATCH])
+
+
+def _marks(some: Sequence[object]) -> str:
+    return ", ".join("?" * len(some))

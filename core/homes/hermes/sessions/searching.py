@@ -1,0 +1,123 @@
+"""People's search by the database itself: its full text, else a look at every message.
+
+No answer is a silent zero: what the index cannot find (parts of words, scripts written without
+spaces, signs) is looked for in the texts, and a damaged or stale index is said and gone around.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from core.conversations import Engine, Filters, Order
+from core.homes.hermes.sessions import fulltext
+from core.homes.hermes.sessions.opening import Database, TimeUpError
+from core.recall.gather import Gathering
+from core.recall.query import All, Query, Term, fts, matches, wanted
+from core.recall.words import is_cjk
+
+#: Matches looked at before a search is content; ranked, those behind are worse.
+BLOCK = 1_000
+#: The most matches that are looked at; beyond, counts are of these.
+MOST = 50_000
+#: Characters of a message that a scan reads.
+LONGEST = 1 << 20
+#: The shortest word that a trigram index can find.
+_GRAM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Hits by session, what answered, and what it could not do, in words."""
+
+    gathering: Gathering
+    engine: Engine
+    note: str = ""
+
+
+def gather(db: Database, query: Query, filters: Filters, order: Order, limit: int) -> Gathered:
+    """The messages that answer ``query``, at most ``limit`` sessions of people among them.
+
+    Time that is up ends it with what was found until then, and the note says so. Raises
+    :class:`core.errors.UnreadableError`.
+    """
+    found = Gathering(filters, limit)
+    note = fulltext.usable(db)
+    engine = Engine.SCAN
+    try:
+        if not note:
+            try:
+                if _by_words(query):
+                    engine = Engine.DATABASE
+                    _walk(db, fts(query), order, found)
+                if not found.sessions and _by_grams(db, query):
+                    engine = Engine.DATABASE
+                    _walk(db, fts(query), order, found, trigram=True)
+                    if found.sessions and _by_words(query):
+                        note = "found inside longer words only"
+            except sqlite3.DatabaseError as problem:
+                found = Gathering(filters, limit)
+                engine, note = Engine.SCAN, f"the database's full text is damaged ({problem})"
+        if engine is Engine.SCAN:
+            _scan(db, query, order, found)
+    except TimeUpError:
+        note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
+    return Gathered(found, engine, note)
+
+
+def _by_words(query: Query) -> bool:
+    """Whether the words of ``query`` are words to the database's index as well."""
+    return query.terms is not None and not is_cjk(query.effective)
+
+
+def _by_grams(db: Database, query: Query) -> bool:
+    """Whether the trigram index can find every word of ``query``, in every message."""
+    shown = [term.shown for term in wanted(query.terms)]
+    return db.layout.trigram_covers_all and bool(shown) and min(map(len, shown)) >= _GRAM
+
+
+def _walk(
+    db: Database, expression: str, order: Order, found: Gathering, *, trigram: bool = False
+) -> None:
+    """Take matches block by block until there are enough."""
+    seen, block = 0, BLOCK
+    while seen < MOST:
+        ids = fulltext.ids(db, expression, order, seen + block, trigram=trigram)
+        for batch in _blocks(ids[seen:]):
+            found.add(fulltext.places(db, batch))
+        if found.enough or len(ids) < seen + block:
+            return
+        seen, block = len(ids), MOST
+
+
+def _blocks(ids: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(ids), BLOCK):
+        yield ids[start : start + BLOCK]
+
+
+def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
+    """Look at the texts themselves, those first that hold the longest thing asked for."""
+    ids: list[int] = []
+    for key in fulltext.scan(db, partial(matches, query), order, LONGEST, _needle(query)):
+        ids.append(key)
+        if len(ids) == fulltext.BATCH:
+            found.add(fulltext.places(db, ids))
+            ids = []
+            if found.enough:
+                return
+    found.add(fulltext.places(db, ids))
+
+
+def _needle(query: Query) -> str:
+    """Text that every answer holds as it was typed, ``""`` where nothing can be named.
+
+    Letters may stand in another case or with marks; what is written without spaces may not.
+    """
+    node = query.terms
+    if node is None:
+        return query.symbols[0] if query.symbols else ""
+    parts = node.of if isinstance(node, All) else (node,)
+    shown = [part.shown for part in parts if isinstance(part, Term)]
+    return max((text for text in shown if all(map(is_cjk, text))), key=len, default="")

@@ -1,0 +1,130 @@
+"""From matching messages to hits: one for a session, what filters leave out counted.
+
+Two passes in one: what was said to a person stands before what cron jobs said, so that no flood of
+cron rows starves an interactive session (report #71418 of the agent's repository).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from core.conversations import Filters, Visibility
+
+CRON, TOOL = "cron", "tool"
+
+
+class Origin(NamedTuple):
+    """What filters ask of the session a message stands in. ``hidden``: lists leave it out."""
+
+    source: str
+    title: str = ""
+    workspace: str = ""
+    hidden: bool = False
+
+
+#: Of a message whose session is not there.
+NOWHERE = Origin("unknown")
+
+
+class Place(NamedTuple):
+    """Where a message stands, without its text; a tuple, since a search makes thousands."""
+
+    id: int
+    session_id: str
+    role: str
+    at: float | None
+    visibility: Visibility
+    origin: Origin
+
+
+class Verdict(StrEnum):
+    """What the filters say of a message: a hit, left out and counted, or not asked for at all."""
+
+    HIT = "hit"
+    HIDDEN_SOURCE = "hidden_source"
+    TOOL_OUTPUT = "tool_output"
+    UNDONE = "undone"
+    OTHER = "other"
+
+
+def judge(filters: Filters, place: Place) -> Verdict:
+    """What ``filters`` say of a message. A source or role that is named is let in."""
+    if not _wanted(filters, place):
+        return Verdict.OTHER
+    if place.origin.hidden and not (filters.with_hidden or place.origin.source in filters.sources):
+        return Verdict.HIDDEN_SOURCE
+    if place.visibility is Visibility.UNDONE and not filters.with_undone:
+        return Verdict.UNDONE
+    if place.role == TOOL and not (filters.with_tool_output or TOOL in filters.roles):
+        return Verdict.TOOL_OUTPUT
+    return Verdict.HIT
+
+
+def _wanted(filters: Filters, place: Place) -> bool:
+    if filters.sources and place.origin.source not in filters.sources:
+        return False
+    if filters.roles and place.role not in filters.roles:
+        return False
+    if filters.session_id and place.session_id != filters.session_id:
+        return False
+    if filters.after is not None and (place.at is None or place.at < filters.after):
+        return False
+    if filters.before is not None and (place.at is None or place.at >= filters.before):
+        return False
+    if filters.title and filters.title.casefold() not in place.origin.title.casefold():
+        return False
+    folder = filters.workspace.casefold()
+    return not folder or folder in place.origin.workspace.casefold()
+
+
+@dataclass(slots=True)
+class Group:
+    """The hits of one session: the first that came, and how many more there were."""
+
+    place: Place
+    more: int = 0
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Hits by session, in the order in which their first message came.
+
+    ``enough`` says that ``limit`` sessions of people were found: what comes later is no better.
+    """
+
+    filters: Filters
+    limit: int
+    people: dict[str, Group] = field(default_factory=dict)
+    cron: dict[str, Group] = field(default_factory=dict)
+    left_out: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
+
+    def add(self, places: Iterable[Place]) -> None:
+        """Take these matches, best first."""
+        for place in places:
+            verdict = judge(self.filters, place)
+            self.left_out[verdict] += 1
+            if verdict is not Verdict.HIT:
+                continue
+            groups = self.cron if place.origin.source == CRON else self.people
+            group = groups.get(place.session_id)
+            if group is None:
+                groups[place.session_id] = Group(place)
+            else:
+                group.more += 1
+
+    @property
+    def enough(self) -> bool:
+        """Whether more matches cannot change which sessions are shown."""
+        return len(self.people) >= self.limit
+
+    @property
+    def sessions(self) -> int:
+        """Sessions with a hit."""
+        return len(self.people) + len(self.cron)
+
+    def groups(self) -> list[Group]:
+        """At most ``limit`` groups: people first."""
+        return [*self.people.values(), *self.cron.values()][: self.limit]
