@@ -75,8 +75,13 @@ class Redactor:
         return replace(message, text=self.stored(message.text), tool_calls=calls)
 
     def session(self, session: Session) -> Session:
-        """A session with its title and preview redacted."""
-        return replace(session, title=self.text(session.title), preview=self.text(session.preview))
+        """A session as an export names it: title and folder redacted, no preview."""
+        return replace(
+            session,
+            title=self.text(session.title),
+            workspace=self.text(session.workspace),
+            preview="",
+        )
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
