@@ -125,6 +125,11 @@ class Gathering:
         """Sessions with a hit."""
         return len(self.people) + len(self.cron)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no message matched, not even one left out."""
+        return not any(self.left_out.values())
+
     def groups(self) -> list[Group]:
         """At most ``limit`` groups: people first."""
         return [*self.people.values(), *self.cron.values()][: self.limit]

@@ -52,10 +52,10 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
                 if _by_words(query):
                     engine = Engine.DATABASE
                     _walk(db, fts(query), order, found)
-                if not found.sessions and _by_grams(db, query):
+                if found.is_empty and _by_grams(db, query):
                     engine = Engine.DATABASE
                     _walk(db, fts(query), order, found, trigram=True)
-                    if found.sessions and _by_words(query):
+                    if _by_words(query) and not found.is_empty:
                         note = "found inside longer words only"
             except sqlite3.DatabaseError as problem:
                 found = Gathering(filters, limit)

@@ -1,0 +1,228 @@
+"""People's search: what the agent's own tool loses is found (issue: sessions, "It shows" 2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.conversations import Engine, Filters, Found, Order, Visibility
+from core.desk.opening import Opened, open_home
+from core.desk.searching import Request, search
+from core.errors import NotFoundError
+from core.settings import Settings
+from tests.core.hermes.sessions.homes import (
+    AT,
+    change,
+    drop_full_text,
+    fixture_home,
+    insert,
+    make_home,
+)
+
+NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+
+
+def opened(home: Path, tmp_path: Path) -> Opened:
+    return open_home(
+        home=str(home),
+        kind="hermes",
+        profile=None,
+        environ={},
+        user_home=tmp_path,
+        state=tmp_path / "state",
+        settings=Settings(),
+        clock=lambda: NOW,
+    )
+
+
+def ask(home: Path, tmp_path: Path, text: str, **changes: object) -> Found:
+    request = Request(text, UTC)
+    return search(opened(home, tmp_path), replace(request, **changes))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def traps(tmp_path: Path) -> Path:
+    """One message for each query that the agent's tool loses."""
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s1"}, {"id": "job", "source": "cron"})
+    said = [
+        "well it's broken again",
+        "look at gateway/run.py, line 4",
+        "the load is at 50% now",
+        "give it a #tag please",
+        "start it with --flag twice",
+        "the word `backtick` is quoted",
+        "我们明天部署新版本",
+        "the printer is not working",
+        "修改youer服务端的配置",
+    ]
+    rows = [{"session_id": "s1", "content": text} for text in said]
+    insert(home, "messages", *rows)
+    insert(
+        home, "messages", {"session_id": "s1", "role": "tool", "content": "only outputword here"}
+    )
+    return home
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("it's", 1),
+        ("gateway/run.py", 2),
+        ("50%", 3),
+        ("#tag", 4),
+        ("--flag", 5),
+        ("`backtick`", 6),
+        ("部署", 7),
+        ("not working", 8),
+        ("youer", 9),
+    ],
+)
+def test_what_the_agents_tool_loses_is_found(
+    traps: Path, tmp_path: Path, query: str, message: int
+) -> None:
+    found = ask(traps, tmp_path, query)
+    assert [hit.message_id for hit in found.hits] == [message]
+
+
+def test_a_word_only_in_tool_output_is_counted_and_one_key_away(
+    traps: Path, tmp_path: Path
+) -> None:
+    """Reports #83170, #86290: absence that is none."""
+    found = ask(traps, tmp_path, "outputword")
+    assert (found.hits, found.tool_output) == ((), 1)
+    found = ask(traps, tmp_path, "outputword", filters=Filters(with_tool_output=True))
+    assert [hit.message_id for hit in found.hits] == [10]
+    assert [hit.message_id for hit in ask(traps, tmp_path, "outputword role:tool").hits] == [10]
+
+
+def test_a_thousand_cron_rows_starve_no_interactive_hit(traps: Path, tmp_path: Path) -> None:
+    """Report #71418: the agent takes 300 rows before it demotes cron."""
+    flood = [{"session_id": "job", "content": "harbour"} for _ in range(1_000)]
+    insert(traps, "messages", *flood)
+    long = "harbour " + "of many other words that make it rank worse than all of these " * 20
+    insert(traps, "messages", {"session_id": "s1", "content": long})
+    found = ask(traps, tmp_path, "harbour", limit=1)
+    assert [(hit.session_id, hit.source) for hit in found.hits] == [("s1", "cli")]
+    both = ask(traps, tmp_path, "harbour")
+    assert [hit.session_id for hit in both.hits] == ["s1", "job"]
+    assert both.hits[1].more == 999
+
+
+def test_rows_taken_back_are_counted_and_shown_on_request(traps: Path, tmp_path: Path) -> None:
+    change(traps, "UPDATE messages SET active = 0 WHERE id = 1")
+    found = ask(traps, tmp_path, "broken")
+    assert (found.hits, found.undone) == ((), 1)
+    found = ask(traps, tmp_path, "broken", filters=Filters(with_undone=True))
+    assert found.hits[0].visibility is Visibility.UNDONE
+
+
+def test_a_hit_in_a_compacted_part_names_the_part_that_owns_it(tmp_path: Path) -> None:
+    """Reports #13840, #99568: history lost after compaction. The fixture's chain d0d0."""
+    home = fixture_home(tmp_path / "home")
+    change(home, "UPDATE messages SET content = 'the ledgerneedle' WHERE id = 300")
+    found = ask(home, tmp_path, "ledgerneedle")
+    assert len(found.hits) == 1
+    hit = found.hits[0]
+    assert hit.message_id == 300
+    summarised = ask(home, tmp_path, "in:20260707_090000_1b1b01 the")
+    assert {hit.visibility for hit in summarised.hits} <= {Visibility.LIVE, Visibility.SUMMARISED}
+
+
+def test_without_full_text_every_message_is_looked_at_and_said(traps: Path, tmp_path: Path) -> None:
+    """Spec, section 7 case 14: FTS5 not compiled in, or dropped by a repair."""
+    with closing(sqlite3.connect(traps / "state.db", isolation_level=None)) as db:
+        drop_full_text(db)
+    found = ask(traps, tmp_path, "not working")
+    assert [hit.message_id for hit in found.hits] == [8]
+    assert found.engine is Engine.SCAN
+    assert found.note == "the database has no full text"
+
+
+def test_a_damaged_index_is_gone_around_and_said(traps: Path, tmp_path: Path) -> None:
+    change(traps, "DELETE FROM messages_fts_data WHERE id > 10")
+    found = ask(traps, tmp_path, "printer")
+    assert [hit.message_id for hit in found.hits] == [8]
+    assert found.engine is Engine.SCAN
+    assert "damaged" in found.note
+
+
+def test_a_title_stands_first_and_at_its_best_message(tmp_path: Path) -> None:
+    home = fixture_home(tmp_path / "home")
+    found = ask(home, tmp_path, "deploy pipeline fix")
+    assert [hit.title for hit in found.hits][:3] == [
+        "Deploy Pipeline Fix #3",
+        "Deploy Pipeline Fix #2",
+        "Deploy Pipeline Fix",
+    ]
+    assert all(hit.in_title for hit in found.hits[:3])
+
+
+def test_filters_narrow_and_in_takes_a_pasted_link(traps: Path, tmp_path: Path) -> None:
+    insert(
+        traps,
+        "sessions",
+        {"id": "20260701_090000_abcdef", "source": "telegram", "cwd": "/srv/tides"},
+    )
+    insert(
+        traps,
+        "messages",
+        {
+            "session_id": "20260701_090000_abcdef",
+            "content": "printer ink",
+            "timestamp": AT - 900_000,
+        },
+    )
+    both = {hit.session_id for hit in ask(traps, tmp_path, "printer").hits}
+    assert both == {"s1", "20260701_090000_abcdef"}
+    narrowed = {
+        "source:telegram": {"20260701_090000_abcdef"},
+        "in:@session:default/20260701_090000_abcdef": {"20260701_090000_abcdef"},
+        "in:tides": {"20260701_090000_abcdef"},
+        "after:7d": {"s1"},
+        "before:7d": {"20260701_090000_abcdef"},
+        "role:assistant": set(),
+    }
+    for words, expected in narrowed.items():
+        found = {hit.session_id for hit in ask(traps, tmp_path, f"printer {words}").hits}
+        assert found == expected, words
+    with pytest.raises(NotFoundError):
+        ask(traps, tmp_path, "printer in:29991231_000000_000000")
+
+
+def test_newest_comes_first_by_time(traps: Path, tmp_path: Path) -> None:
+    insert(traps, "sessions", {"id": "s2"}, {"id": "s3"})
+    insert(traps, "messages", {"session_id": "s2", "content": "printer printer printer"})
+    insert(
+        traps, "messages", {"session_id": "s3", "content": "a printer, and a lot of other words"}
+    )
+    newest = ask(traps, tmp_path, "printer", order=Order.NEWEST)
+    assert [hit.session_id for hit in newest.hits] == ["s3", "s2", "s1"]
+    oldest = ask(traps, tmp_path, "printer", order=Order.OLDEST)
+    assert [hit.session_id for hit in oldest.hits] == ["s1", "s2", "s3"]
+
+
+def test_filters_alone_list_sessions(tmp_path: Path) -> None:
+    home = fixture_home(tmp_path / "home")
+    found = ask(home, tmp_path, "source:telegram", limit=50)
+    assert {hit.source for hit in found.hits} == {"telegram"}
+    assert found.total_sessions == len(found.hits)
+
+
+def test_a_query_that_does_not_parse_is_read_word_by_word_and_said(
+    traps: Path, tmp_path: Path
+) -> None:
+    found = ask(traps, tmp_path, "printer AND OR working")
+    assert found.literally
+    assert found.effective == "printer working"
+    assert [hit.message_id for hit in found.hits] == [8]
+
+
+def test_marks_stand_on_the_words(traps: Path, tmp_path: Path) -> None:
+    hit = ask(traps, tmp_path, "printer working").hits[0]
+    assert [hit.snippet[start:end] for start, end in hit.spans] == ["printer", "working"]
