@@ -70,7 +70,7 @@ def _v0_19(call: Call, limit: int) -> list[Json]:
     """
     root = store.root(call.current) if call.current else None
     rows: list[Json] = []
-    for found in store.db.rows(sql, (*call.hidden, limit + _SPARE)):
+    for found in store.rows(sql, (*call.hidden, limit + _SPARE)):
         session_id, end_reason, parent, source, started_at = found
         tip = _tip(store, session_id) if end_reason == "compression" else session_id
         if (root and tip in (root, call.current)) or parent:
@@ -86,7 +86,7 @@ def _row(call: Call, session_id: Any, source: Any, started_at: Any, *, preview: 
         f"SELECT s.title, s.message_count, {_active('s.id', 's.started_at')}"
         " FROM sessions s WHERE s.id = ?"
     )
-    title, count, last_active = call.store.db.rows(sql, (session_id,))[0]
+    title, count, last_active = call.store.rows(sql, (session_id,))[0]
     return {
         "session_id": session_id,
         "title": title or None,
@@ -113,7 +113,7 @@ def _tip(store: Store, session_id: Any) -> Any:
     """
     current, seen = session_id, {session_id}
     for _ in range(100):
-        found = store.db.rows(sql, (current,))
+        found = store.rows(sql, (current,))
         if not found or found[0][0] in seen:
             break
         current = found[0][0]
@@ -196,7 +196,7 @@ def _recent(call: Call, read: int) -> Sequence[tuple[Any, ...]]:
         ORDER BY tip.at DESC, s.started_at DESC, t.id DESC LIMIT ?
     """
     candidates = max(_CANDIDATES, 8 * read)
-    return store.db.rows(sql, (*call.hidden, candidates, read))
+    return store.rows(sql, (*call.hidden, candidates, read))
 
 
 def _latest(heartbeat: bool) -> str:

@@ -164,7 +164,7 @@ class _Search:
             f" WHERE {' AND '.join([f'{table} MATCH ?', *where])}"
             f" ORDER BY {_ORDERS[self.wanted.order]} LIMIT {SCAN}"
         )
-        found = self.store.db.rows(sql, (query, *args))
+        found = self.store.rows(sql, (query, *args))
         return [Match(table, query, *row) for row in found]
 
     def _cjk(self) -> list[Match]:
@@ -238,12 +238,14 @@ class _Search:
     def _scan(
         self, where: Sequence[str], args: Sequence[Any], way: str, sought: str, limit: int = SCAN
     ) -> list[Match]:
+        # Refused before its patterns, as the agent hands it to SQLite first.
+        sought.encode()
         sql = (
             "SELECT m.id, m.session_id, m.role, s.source, s.model, s.started_at"
             " FROM messages m JOIN sessions s ON s.id = m.session_id"
             f" WHERE {' AND '.join(where)} ORDER BY m.timestamp {way} LIMIT {limit}"
         )
-        return [Match("", sought, *row) for row in self.store.db.rows(sql, args)]
+        return [Match("", sought, *row) for row in self.store.rows(sql, args)]
 
     def _filters(self, *, everything: bool = False) -> tuple[list[str], list[Any]]:
         """Conditions and their values: what is visible, whose sessions, which roles and when."""

@@ -31,7 +31,7 @@ def v0_19(store: Store, session_id: Any) -> str:
         " FROM messages m WHERE m.session_id = ? AND m.role = 'user' AND m.content IS NOT NULL"
         " ORDER BY m.timestamp, m.id LIMIT 1"
     )
-    found = store.db.rows(sql, (session_id,))
+    found = store.rows(sql, (session_id,))
     return _cut(str(found[0][0]).strip()) if found else ""
 
 
@@ -42,13 +42,13 @@ def newest(store: Store, session_id: Any) -> str:
     if "display_kind" in store.db.columns("messages"):
         shown = " AND COALESCE(m.display_kind, '') <> 'hidden'"
     # Ids first: rows may be large, and the first one is nearly always the one.
-    ids = store.db.rows(
+    ids = store.rows(
         "SELECT m.id FROM messages m WHERE m.session_id = ? AND m.role = 'user'"
         f" AND m.content IS NOT NULL{shown} ORDER BY m.timestamp, m.id",
         (session_id,),
     )
     for (message_id,) in ids:
-        found = store.db.rows("SELECT m.content FROM messages m WHERE m.id = ?", (message_id,))
+        found = store.rows("SELECT m.content FROM messages m WHERE m.id = ?", (message_id,))
         text = _said(str(found[0][0]).split("\0", 1)[0]) if found else None
         if text is not None:
             return _described(text)

@@ -155,7 +155,7 @@ class Store:
         Rewound and archived ones count like any other, in every version.
         """
         here = "m.session_id = ? AND m.id"
-        if not self.db.rows(f"SELECT 1 FROM messages m WHERE {here} = ?", (session_id, message_id)):
+        if not self.rows(f"SELECT 1 FROM messages m WHERE {here} = ?", (session_id, message_id)):
             return Window()
         before = self._messages(f"{here} <= ?", (session_id, message_id), window + 1, last=True)
         after = self._messages(f"{here} > ?", (session_id, message_id), window)
@@ -181,7 +181,7 @@ class Store:
             f"SELECT {self.columns('messages', _MESSAGE)} FROM messages m WHERE {where}"
             f" ORDER BY m.id {'DESC' if last else 'ASC'} LIMIT ?"
         )
-        found = [_message(row) for row in self.db.rows(sql, (*args, limit))]
+        found = [_message(row) for row in self.rows(sql, (*args, limit))]
         return found[::-1] if last else found
 
     # -- what the database has ---------------------------------------------------------------------
@@ -202,10 +202,18 @@ class Store:
         found = self.quiet("SELECT value FROM state_meta WHERE key = ?", (key,))
         return str(found[0][0]) if found and found[0][0] is not None else None
 
+    def rows(self, sql: str, args: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The rows of a statement. Raises one of :data:`REFUSALS`; a lone surrogate is refused as
+        Python's SQLite refuses it, before it gets there."""
+        for value in args:
+            if isinstance(value, str):
+                value.encode()
+        return self.db.rows(sql, args)
+
     def quiet(self, sql: str, args: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The rows of a statement, none if it is refused."""
         try:
-            return self.db.rows(sql, args)
+            return self.rows(sql, args)
         except REFUSALS as problem:
             if isinstance(problem, sqlite3.Error) and is_locked(problem):
                 raise
