@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from core.desk.decide import Request, approve
@@ -29,7 +29,7 @@ from tests.core.desks import (
     remove,
     swap,
 )
-from tests.core.grounds import tree
+from tests.core.grounds import Tree, tree
 
 
 def foresee(opened: Opened, *tokens: str, **more: Any) -> Forecast:
@@ -40,17 +40,17 @@ def told(found: Forecast) -> list[tuple[str, bool, str]]:
     return [(r.receipt.subject, r.receipt.ok, r.receipt.category) for r in found.rows]
 
 
-def files_of(source: Source) -> dict[str, tuple[str, bytes]]:
+def files_of(source: Source) -> Tree:
     """Every file, folder and link of a home, as :func:`tree` has them, without lock files."""
     return {
-        path: (str(node.kind), b"" if node.kind is NodeKind.DIR else node.data)
+        path: (
+            str(node.kind),
+            0 if node.kind is NodeKind.LINK else node.mode,
+            b"" if node.kind is NodeKind.DIR else node.data,
+        )
         for path, node in View(source).tree("")
         if path and not path.endswith(".lock")
     }
-
-
-def on_disk(root: Path) -> dict[str, tuple[str, bytes]]:
-    return {path: (kind, data) for path, (kind, _, data) in tree(root).items()}
 
 
 # -- it equals the real sequence -------------------------------------------------------------------
@@ -101,34 +101,69 @@ _PAYLOADS: dict[str, dict[str, Any]] = {
 }
 
 
+#: What a selection may hold: proposals, one that cannot be read, one that is not there.
+_POOL = (*sorted(_PAYLOADS), "broken", "nobody")
+
+
+def _plain(root: Path) -> Path:
+    home = make_home(root / "home", ENTRIES, limit=170)
+    queue(home, _PAYLOADS)
+    (home / "pending/memory/broken.json").write_text("{")
+    return home
+
+
+def _odd(root: Path) -> Path:
+    """CRLF behind a link, a group's modes, drift in the other store, pins and rows of others."""
+    home = _plain(root)
+    (home / "real.md").write_bytes("\r\n§\r\n".join(ENTRIES).encode())
+    (home / "real.md").chmod(0o660)
+    (home / MEMORY).unlink()
+    (home / MEMORY).symlink_to("../real.md")
+    (home / "memories/USER.md").write_text("a\n\n§\nb")
+    (home / "skills/ops/deploy/SKILL.md").chmod(0o664)
+    rows = '{"deploy": {"pinned": "no", "patch_count": 2, "own": 1}, "fresh": {"state": "stale"}}'
+    (home / "skills/.usage.json").write_text(rows)
+    (home / ".skills_prompt_snapshot.json").write_text("{}")
+    return home
+
+
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_home(tmp_path_factory.mktemp("template") / "home", ENTRIES, limit=170)
-    queue(root, _PAYLOADS)
-    return root
+def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    make = {"plain": _plain, "odd": _odd}
+    return {name: how(tmp_path_factory.mktemp(name)) for name, how in make.items()}
 
 
 @settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    st.permutations(sorted(_PAYLOADS)),
-    st.integers(1, len(_PAYLOADS)),
+    st.permutations(_POOL),
+    st.integers(1, len(_POOL)),
     st.booleans(),
     st.sampled_from(["0.19", "newest"]),
+    st.sampled_from(["plain", "odd"]),
 )
 def test_two_hundred_selections_end_as_foreseen(
-    tmp_path: Path, template: Path, order: list[str], count: int, as_agent: bool, rules: str
+    tmp_path: Path,
+    templates: dict[str, Path],
+    order: list[str],
+    count: int,
+    as_agent: bool,
+    rules: str,
+    kind: str,
 ) -> None:
-    """Issue "It shows" 3: outcomes and bytes equal those of approving in that order."""
+    """Issue "It shows" 3: outcomes, bytes and modes equal those of approving in that order."""
+    assume(order[:count] != ["nobody"])
     work = tmp_path / "work"
     shutil.rmtree(work, ignore_errors=True)
     home = work / "home"
-    shutil.copytree(template, home)
+    shutil.copytree(templates[kind], home, symlinks=True)
+    before = tree(home)
     opened = open_on(home, work / "state", rules=rules)
     request = Request(tuple(order[:count]), as_agent=as_agent)
     found = forecast(opened, request, search=False)
     assert not (work / "state").exists()
+    assert tree(home) == before
     done = approve(opened, request)
     for row, real in zip(found.rows, done, strict=True):
         foreseen = row.receipt
@@ -136,11 +171,50 @@ def test_two_hundred_selections_end_as_foreseen(
         assert (foreseen.category, foreseen.message) == (real.category, real.message)
         assert (foreseen.changed, foreseen.entries) == (real.changed, real.entries)
         assert foreseen.next == real.next
-    assert files_of(found.after) == on_disk(home)
+    failed = next((place for place, real in enumerate(done) if not real.ok), None)
+    assert found.first_failure == failed
+    assert files_of(found.after) == tree(home)
     for target, curve in found.curve.items():
         path = MEMORY if target == "memory" else "memories/USER.md"
         size = len((home / path).read_text()) if (home / path).exists() else 0
         assert curve.sizes[-1] == size
+
+
+@pytest.mark.parametrize("kind", ["plain", "odd"])
+def test_the_selections_have_something_to_foresee(
+    tmp_path: Path, templates: dict[str, Path], kind: str
+) -> None:
+    """What the property above is worth: in one order, who lands, and each failure of its kind."""
+    home = tmp_path / "home"
+    shutil.copytree(templates[kind], home, symlinks=True)
+    found = told(foresee(open_on(home, tmp_path / "state"), *_PAYLOADS, "broken", "nobody"))
+    assert {name: category for name, _, category in found} == {
+        "add-short": "ok",
+        "add-twin": "noop",
+        "add-long": "ok",
+        "add-longer": "over_budget",
+        "add-split": "ok",
+        "swap-alpha": "ok",
+        "swap-alpha-2": "no_match",
+        "swap-alpha-3": "ok",
+        "swap-part": "ok",
+        "remove-beta": "ok",
+        "remove-e": "ambiguous",
+        "remove-gone": "no_match",
+        "batch": "ok",
+        "user": "ok",
+        "odd": "unknown_action",
+        "bad-type": "invalid",
+        "patch": "ok",
+        "patch-2": "patch_no_match",
+        "patch-3": "ok",
+        "create": "ok",
+        "create-2": "skill_exists",
+        "write": "ok",
+        "delete": "pinned" if kind == "odd" else "ok",
+        "broken": "unreadable_target",
+        "nobody": "gone",
+    }
 
 
 def test_all_is_foreseen_with_its_questions_and_sleepers(tmp_path: Path) -> None:
