@@ -77,6 +77,13 @@ _EVERYWHERE = (
     ),
     Action("app", "help", "question_mark,f1", "help", "The keys of this screen.", footer=True),
     Action("app", "command_palette", "ctrl+p", "palette", "Every action by name."),
+    Action(
+        "app",
+        "homes",
+        "ctrl+o,ctrl+r",
+        "homes",
+        "Open another profile or home; what waits in each.",
+    ),
     Action("app", "reload", "f5", "reload", "Read the home again; gone rows leave."),
     Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
     # ctrl+q is Textual's own and leaves from everywhere, dialogs included.

@@ -1,4 +1,4 @@
-"""The console: modes, themes, live changes, one write at a time. No rule of any home lives here."""
+"""The console: modes, themes, keys, the palette. No rule of any home lives here."""
 
 from __future__ import annotations
 
@@ -12,25 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.content import Content
 from textual.screen import Screen
 
-from console import looking, outside, themes, uistate, undoing
+from console import themes, uistate, undoing
 from console.actions import MODES
-from console.jobs import Jobs
-from console.live import HomeChanged, Live
 from console.palette import ActionProvider
-from console.problems import Problems
 from console.render import ink
-from console.render.header import HomeFacts, header, notice
-from console.screens.host import Reading
 from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
-from console.writes import Writes
+from console.workspace import OPENING, Workspace
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
-    from core.desk.review import Board
     from core.errors import SignoffError
     from core.model import Receipt
 
@@ -56,7 +49,7 @@ def _journal() -> Screen[Any]:
     return JournalScreen()
 
 
-class SignoffApp(Jobs, Problems):
+class SignoffApp(Workspace):
     """``start`` opens the home, off the event loop; ``state`` is signoff's own folder."""
 
     TITLE = "signoff"
@@ -64,7 +57,12 @@ class SignoffApp(Jobs, Problems):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual's own name
     COMMANDS: ClassVar = {ActionProvider}
     BINDINGS: ClassVar = bindings_of("app")
-    MODES: ClassVar = {"review": _review, "memory": _memory, "journal": _journal}
+    MODES: ClassVar = {
+        OPENING: Opening,
+        "review": _review,
+        "memory": _memory,
+        "journal": _journal,
+    }
 
     def __init__(
         self,
@@ -75,23 +73,14 @@ class SignoffApp(Jobs, Problems):
         keys: Mapping[str, str] | None = None,
         live: bool = True,
     ) -> None:
-        super().__init__()
-        self._start = start
+        super().__init__(start, live=live)
         self._state = state
         self.log_file = state / "signoff.log"
         self.keys: Mapping[str, str] = keys or {}
-        self._watches = live
         self.now = clock
         self.ui = uistate.load(state)
-        self.opened: Opened | None = None
-        self.board: Board | None = None
-        self.reading: Reading | None = None
         self.no_home: SignoffError | None = None
-        self._facts: HomeFacts | None = None
-        self.writes = Writes(self, self._settled, self.show_problem)
         self._saving = threading.Lock()
-        self._stop = threading.Event()
-        self._live: Live | None = None
         self._dress()
 
     # -- start and end ---------------------------------------------------------------------
@@ -129,27 +118,7 @@ class SignoffApp(Jobs, Problems):
         if self._exit:
             return
         self.switch_mode(self.first_mode)
-        self.start_job("open", self._open, self._home_opened, self._no_home)
-
-    def on_unmount(self) -> None:
-        self._stop.set()
-
-    def _open(self) -> tuple[Opened, Board, Live | None]:
-        from core.desk.review import Board
-
-        opened = self._start()
-        # Before the queue is read: no change falls between the two.
-        return opened, Board(opened), Live(opened, self._stop) if self._watches else None
-
-    def _home_opened(self, found: tuple[Opened, Board, Live | None]) -> None:
-        self.opened, self.board, self._live = found
-        self._look()
-        for room in self._rooms():
-            room.refresh_if_stale()
-        if self._live is not None:
-            # The first look of all only remembers, so it is taken before anything changes.
-            self.note_outside()
-            self._watch(self._live)
+        self.open_first(self._no_home)
 
     def _no_home(self, problem: Exception) -> None:
         from core.errors import SignoffError
@@ -159,83 +128,6 @@ class SignoffApp(Jobs, Problems):
             return
         self.no_home = problem
         self.exit(return_code=problem.exit_code)
-
-    # -- the header ------------------------------------------------------------------------
-
-    def header_for(self, mode: str, width: int) -> Content:
-        """The header of a mode in ``width`` cells."""
-        live = "" if self._live is None else self._live.mode
-        return header(mode, self._facts, live, max(1, width))
-
-    def notice(self) -> Content:
-        """What a person should mend before deciding; empty if there is nothing."""
-        return notice(self._facts)
-
-    def _look(self) -> None:
-        if self.opened is not None and self.board is not None:
-            work = partial(looking.look, self.opened, self.board)
-            self.start_job("glance", work, self._looked, self.show_problem, every=True)
-
-    def _looked(self, looked: looking.Looked | None) -> None:
-        if looked is None:
-            self._facts = looking.left(self._facts)
-        else:
-            self.reading, self._facts = looked.reading, looked.facts
-        for room in self._rooms():
-            room.show_header()
-            if looked is not None:
-                room.queue_read()
-
-    # -- live ------------------------------------------------------------------------------
-
-    def _watch(self, live: Live) -> None:
-        run = partial(live.run, lambda: self.post_message(HomeChanged()))
-        self.run_worker(run, group="watch", thread=True, exit_on_error=False)
-
-    def on_home_changed(self) -> None:
-        areas = frozenset() if self._live is None else self._live.take()
-        self.tell(areas)
-        if areas & outside.AREAS:
-            self.note_outside()
-
-    def tell(self, areas: frozenset[str]) -> None:
-        """Tell every room that these areas changed; events may be slow or not come at all."""
-        self._look()
-        for room in self._rooms():
-            room.home_changed(areas)
-
-    def _rooms(self) -> list[Room]:
-        return [
-            screen
-            for stack in self._screen_stacks.values()
-            for screen in stack
-            if isinstance(screen, Room)
-        ]
-
-    # -- writing ---------------------------------------------------------------------------
-
-    def write(
-        self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
-    ) -> None:
-        """Queue a decision: one at a time, in order, never cancelled half way."""
-        self.writes.add(task, done, key)
-
-    def _settled(self, receipt: Receipt) -> None:
-        if receipt.journal is not None:
-            for room in self._rooms():
-                room.home_changed(frozenset({"journal"}))
-        # Between the rows of a bulk step nobody needs the whole queue read again.
-        if not self.writes.waiting:
-            self._look()
-
-    def note_outside(self) -> None:
-        """Write down what others changed, in turn with our own writes; one look waits at most."""
-        if self.opened is not None and not self.writes.holds(outside.OUTSIDE):
-            self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
-
-    def _noted(self, _key: str, receipt: Receipt) -> None:
-        if receipt.changed:
-            self.tell(frozenset({"journal"}))
 
     # -- actions ---------------------------------------------------------------------------
 
@@ -260,16 +152,14 @@ class SignoffApp(Jobs, Problems):
             self.write(task, partial(self._undone, taken), "undo")
 
     def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
-        if isinstance(self.screen, Room):
-            said = undoing.said_of(taken, receipt)
-            self.screen.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
+        self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "skills"}))
 
     def action_reload(self) -> None:
-        for room in self._rooms():
+        for room in self.rooms():
             room.clear_gone()
             room.home_changed(room.AREAS)
-        self._look()
+        self.look()
 
     def action_theme(self) -> None:
         names = [theme.name for theme in themes.THEMES]

@@ -43,6 +43,7 @@ def look(opened: Opened, board: Board) -> Looked | None:
         waiting=seen.waiting,
         unreadable=seen.unreadable,
         others=seen.others,
+        partly=bool(seen.broken),
         remarks=(*map(_unknown, seen.broken), *remarks(opened)),
     )
     return Looked(reading, facts)

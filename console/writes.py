@@ -37,6 +37,7 @@ class Writes:
         self._problem = problem
         self._waiting: deque[_Write] = deque()
         self._busy = False
+        self._idle: list[Callable[[], None]] = []
 
     @property
     def waiting(self) -> int:
@@ -57,8 +58,18 @@ class Writes:
         self._waiting.append(_Write(task, done, key))
         self._next()
 
+    def when_idle(self, call: Callable[[], None]) -> None:
+        """Call once nothing is written and nothing waits: now, or after the last."""
+        self._idle.append(call)
+        self._next()
+
     def _next(self) -> None:
-        if self._busy or not self._waiting:
+        if self._busy:
+            return
+        if not self._waiting:
+            idle, self._idle = self._idle, []
+            for call in idle:
+                call()
             return
         self._busy = True
         write = self._waiting.popleft()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from console.cli.session import (
     print_json,
     say_home,
 )
-from core.desk import gates, health, overview, review, triage
+from core.desk import elsewhere, gates, health, overview, review, triage
 from core.desk.opening import Opened
 from core.errors import UsageError
 from core.homes.hermes.status import Status
@@ -105,7 +106,7 @@ def status(session: Session, check: bool, line: bool, all_profiles: bool, as_jso
     """Say what waits, since when, and whether the agent asks at all."""
     opened = session.read()
     if all_profiles:
-        _tell_profiles(session, opened, as_json)
+        _tell_profiles(elsewhere.all_profiles(opened), opened, check, as_json)
         return
     seen = overview.overview(opened)
     if as_json:
@@ -122,17 +123,28 @@ def status(session: Session, check: bool, line: bool, all_profiles: bool, as_jso
         sys.exit(2 if seen.trouble else int(waits))
 
 
-def _tell_profiles(session: Session, opened: Opened, as_json: bool) -> None:
-    found = overview.all_profiles(opened)
+def _tell_profiles(
+    found: Sequence[elsewhere.Waiting], opened: Opened, check: bool, as_json: bool
+) -> None:
     if as_json:
         print_json(shapes.profiles(opened, found))
-        return
-    say_home(opened)
+    else:
+        say_home(opened)
+        _print_profiles(found)
+    for each in found:
+        for reason in each.trouble:
+            paint.remark(f"What waits in {each.profile} is unknown: {reason}")
+    if check:
+        unknown = any(each.waiting is None for each in found)
+        sys.exit(2 if unknown else int(any(each.waiting for each in found)))
+
+
+def _print_profiles(found: Sequence[elsewhere.Waiting]) -> None:
     heads = ("PROFILE", "WAITING", "OLDEST", "HOME")
     rows = [
         [
             paint.clipped(each.profile, 40),
-            Text(str(each.waiting)),
+            Text("?" if each.waiting is None else str(each.waiting)),
             Text("" if each.oldest_seconds is None else paint.span(each.oldest_seconds)),
             paint.clipped(each.home, paint.SUMMARY),
         ]

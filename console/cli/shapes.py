@@ -10,11 +10,12 @@ from core import diff
 from core.clock import is_date
 from core.desk import overview, review
 from core.desk.decisions import Acceptance, SeenBefore
+from core.desk.elsewhere import Waiting
 from core.desk.forecast import Forecast
 from core.desk.health import Check
 from core.desk.memories import Compared, Copy, Store
 from core.desk.opening import Opened
-from core.desk.overview import Overview, Waiting
+from core.desk.overview import Overview
 from core.desk.review import Label, Shown
 from core.desk.triage import Listing
 from core.homes.hermes.config import Gate
@@ -310,6 +311,7 @@ def profiles(opened: Opened, found: Sequence[Waiting]) -> Json:
                 "home": each.home,
                 "waiting": each.waiting,
                 "oldest_seconds": each.oldest_seconds,
+                "trouble": list(each.trouble),
             }
             for each in found
         ],

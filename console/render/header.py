@@ -15,6 +15,7 @@ class HomeFacts:
     """What the header says of a home. ``gates`` holds each subsystem and whether its gate is on.
 
     ``home`` is short enough to read; ``remarks`` are sentences on what stands in the way.
+    ``partly``: a queue cannot be read, and what waits there is not counted.
     """
 
     home: str
@@ -26,6 +27,7 @@ class HomeFacts:
     unreadable: int
     others: int
     remarks: tuple[str, ...] = ()
+    partly: bool = False
 
 
 def header(mode: str, facts: HomeFacts | None, live: str, width: int) -> Content:
@@ -50,7 +52,7 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
         Content.styled(f"{number} {title}", "bold reverse" if name == mode else ink.LABEL)
         for number, (name, title) in enumerate(MODES.items(), 1)
     )
-    short = "" if facts is None else f"{facts.waiting:,} waiting"
+    short = _waiting(facts)
     unreadable = facts.unreadable if facts else 0
     counts = f"{short}, {unreadable:,} unreadable" if unreadable else short
     named = Content.assemble(("signoff  ", ink.TITLE), tabs)
@@ -58,6 +60,14 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
         if left.cell_length + len(right) < width:
             return _ends(left, Content(right), width)
     return _ends(tabs, Content(""), width)
+
+
+def _waiting(facts: HomeFacts | None) -> str:
+    if facts is None:
+        return ""
+    if facts.partly:
+        return f"{facts.waiting:,}+ waiting" if facts.waiting else "waiting: unknown"
+    return f"{facts.waiting:,} waiting"
 
 
 def _second(facts: HomeFacts | None, live: str, width: int) -> Content:

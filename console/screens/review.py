@@ -173,9 +173,13 @@ class ReviewScreen(NarrowingRoom):
         self.queue.border_title = Content(f"Queue ({count})")
         self.show_empty(not every, self.queue, self.preview)
         if not items:
-            self._say(_NONE if every else _EMPTY)
+            self._say(_NONE if every else self._why_empty())
         self._show_unseen()
         self.refresh_bindings()
+
+    def _why_empty(self) -> str:
+        reading = self.signoff.reading
+        return _UNKNOWN if reading is not None and reading.queue.broken else _EMPTY
 
     # -- the preview -----------------------------------------------------------------------
 
@@ -368,6 +372,10 @@ class ReviewScreen(NarrowingRoom):
 _EMPTY = (
     "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
     " write gates are on (`signoff gate on`). u takes back the newest decision."
+)
+_UNKNOWN = (
+    "What waits is not known: a queue of this home cannot be read, the line above says why."
+    "\n\nIt appears here by itself once that is mended."
 )
 _NONE = "No row is shown: the filter leaves all out, or they are snoozed. esc takes the filter off."
 

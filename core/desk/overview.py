@@ -13,10 +13,8 @@ from core.desk.opening import Opened
 from core.desk.review import Board, Label
 from core.errors import StateError
 from core.homes.hermes.config import Gate
-from core.homes.hermes.home import DEFAULT, profiles
-from core.homes.hermes.pending import Queue, read_queue
+from core.homes.hermes.pending import Queue
 from core.homes.hermes.rules import Rules
-from core.view import Disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +38,6 @@ class Overview:
         return sum(label.snoozed_until is not None for label in self.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """What waits in one profile of a root. ``waiting`` counts proposals, sleeping ones too."""
-
-    profile: str
-    home: str
-    waiting: int
-    oldest_seconds: float | None
-
-
 def overview(opened: Opened) -> Overview:
     """Read and label the whole queue."""
     board = Board(opened)
@@ -61,31 +49,21 @@ def overview(opened: Opened) -> Overview:
         labels,
         opened.home_rules(),
         {"memory": config.memory_gate, "skills": config.skills_gate},
-        _oldest(queue, opened.clock()),
+        oldest(queue, opened.clock()),
         dict(Counter(str(label.status) for label in labels)),
         trouble(queue),
     )
 
 
-def all_profiles(opened: Opened) -> tuple[Waiting, ...]:
-    """What waits in every profile of the home's root, the default one first; nothing is judged."""
-    root, now = opened.found.root, opened.clock()
-    found = []
-    for name in profiles(root):
-        home = root if name == DEFAULT else root / "profiles" / name
-        queue = read_queue(Disk(home))
-        found.append(Waiting(name, str(home), len(queue.proposals), _oldest(queue, now)))
-    return tuple(found)
-
-
-def _oldest(queue: Queue, now: datetime) -> float | None:
-    dates = [p.created_at for p in queue.proposals if is_date(p.created_at)]
-    return max(0.0, now.timestamp() - min(dates)) if dates else None
-
-
 def trouble(queue: Queue) -> tuple[str, ...]:
     """The queues that cannot be listed, one sentence each; what lies in them is unknown."""
     return tuple(f"{folder} cannot be read: {reason}" for folder, reason in queue.broken)
+
+
+def oldest(queue: Queue, now: datetime) -> float | None:
+    """The age of the oldest dated proposal, in seconds; ``None`` if there is none."""
+    dates = [p.created_at for p in queue.proposals if is_date(p.created_at)]
+    return max(0.0, now.timestamp() - min(dates)) if dates else None
 
 
 def remarks(opened: Opened) -> tuple[str, ...]:

@@ -388,3 +388,28 @@ def test_all_profiles_are_counted(cli: Cli, home: Path) -> None:
         ["default", "2", "2s"],
         ["work", "1", "1h"],
     ]
+
+
+def test_a_profile_whose_queue_cannot_be_read_is_unknown_and_not_empty(
+    cli: Cli, home: Path
+) -> None:
+    """HOME of the field reports: null and the reason, never a zero."""
+    queue(home, {"a": add("x")})
+    write(home / "profiles/work/config.yaml", "")
+    (home / "profiles/work/pending").symlink_to("nowhere")
+    found = cli("status", "--all-profiles", "--json", home=home).json["profiles"]
+    assert [(p["waiting"], p["oldest_seconds"]) for p in found] == [(1, 1.0), (None, None)]
+    assert found[0]["trouble"] == []
+    assert found[1]["trouble"] == [
+        "pending/memory cannot be read: a link to nothing",
+        "pending/skills cannot be read: a link to nothing",
+    ]
+    told = cli("status", "--all-profiles", home=home)
+    assert [line.split()[:2] for line in told.out.splitlines()[2:4]] == [
+        ["default", "1"],
+        ["work", "?"],
+    ]
+    assert "What waits in work is unknown: pending/memory" in told.err
+    assert cli("status", "--all-profiles", "--check", home=home).code == 2
+    (home / "profiles/work/pending").unlink()
+    assert cli("status", "--all-profiles", "--check", home=home).code == 1

@@ -1,0 +1,233 @@
+"""The open home: opened, looked at, watched, written to one decision at a time, left for another.
+
+Screens are told what changed. No rule of any home lives here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from console import looking, outside
+from console.jobs import Jobs
+from console.live import HomeChanged, Live
+from console.problems import Problems
+from console.render import ink
+from console.render.header import HomeFacts, header, notice
+from console.screens.host import Reading
+from console.screens.room import Room
+from console.writes import Writes
+
+#: The mode that is shown while no home is.
+OPENING = "opening"
+
+if TYPE_CHECKING:
+    from core.desk.elsewhere import Place
+    from core.desk.opening import Opened
+    from core.desk.review import Board
+    from core.model import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A home, opened and watched; ``stop`` ends the watch."""
+
+    opened: Opened
+    board: Board
+    live: Live | None
+    stop: threading.Event
+
+
+class Workspace(Jobs, Problems):
+    """An app with a home open in it, or none yet. ``now`` tells the time (UTC)."""
+
+    now: Callable[[], datetime]
+
+    def __init__(self, start: Callable[[], Opened], *, live: bool) -> None:
+        super().__init__()
+        self._start = start
+        self._watches = live
+        self.opened: Opened | None = None
+        self.board: Board | None = None
+        self.reading: Reading | None = None
+        self._facts: HomeFacts | None = None
+        self.writes = Writes(self, self._settled, self.show_problem)
+        self._stop = threading.Event()
+        self._live: Live | None = None
+
+    # -- opening ---------------------------------------------------------------------------
+
+    def open_first(self, failed: Callable[[Exception], None]) -> None:
+        """Open the home the console was started on."""
+
+        def work() -> Entered:
+            return self._enter_home(self._start(), self._stop)
+
+        self.start_job("open", work, self._home_opened, failed)
+
+    def _enter_home(self, opened: Opened, stop: threading.Event) -> Entered:
+        from core.desk.review import Board
+
+        # Before the queue is read: no change falls between the two.
+        live = Live(opened, stop) if self._watches else None
+        return Entered(opened, Board(opened), live, stop)
+
+    def _home_opened(self, found: Entered) -> None:
+        self.opened, self.board, self._live = found.opened, found.board, found.live
+        self.look()
+        for room in self.rooms():
+            room.refresh_if_stale()
+        if self._live is not None:
+            # The first look of all only remembers, so it is taken before anything changes.
+            self.note_outside()
+            self._watch(self._live)
+
+    def on_unmount(self) -> None:
+        self._stop.set()
+
+    # -- the header ------------------------------------------------------------------------
+
+    def header_for(self, mode: str, width: int) -> Content:
+        """The header of a mode in ``width`` cells."""
+        live = "" if self._live is None else self._live.mode
+        return header(mode, self._facts, live, max(1, width))
+
+    def notice(self) -> Content:
+        """What a person should mend before deciding; empty if there is nothing."""
+        return notice(self._facts)
+
+    def look(self) -> None:
+        """Read the queue and the header's facts again."""
+        if self.opened is not None and self.board is not None:
+            work = partial(looking.look, self.opened, self.board)
+            done = partial(self._looked, self.opened)
+            self.start_job("glance", work, done, self.show_problem, every=True)
+
+    def _looked(self, opened: Opened, looked: looking.Looked | None) -> None:
+        if opened is not self.opened:
+            return
+        if looked is None:
+            self._facts = looking.left(self._facts)
+        else:
+            self.reading, self._facts = looked.reading, looked.facts
+        for room in self.rooms():
+            room.show_header()
+            if looked is not None:
+                room.queue_read()
+
+    # -- live ------------------------------------------------------------------------------
+
+    def _watch(self, live: Live) -> None:
+        run = partial(live.run, lambda: self.post_message(HomeChanged()))
+        self.run_worker(run, group="watch", thread=True, exit_on_error=False)
+
+    def on_home_changed(self) -> None:
+        areas = frozenset() if self._live is None else self._live.take()
+        self.tell(areas)
+        if areas & outside.AREAS:
+            self.note_outside()
+
+    def tell(self, areas: frozenset[str]) -> None:
+        """Tell every room that these areas changed; events may be slow or not come at all."""
+        self.look()
+        for room in self.rooms():
+            room.home_changed(areas)
+
+    def rooms(self) -> list[Room]:
+        """Every mode that was seen."""
+        return [
+            screen
+            for stack in self._screen_stacks.values()
+            for screen in stack
+            if isinstance(screen, Room)
+        ]
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def write(
+        self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
+    ) -> None:
+        """Queue a decision: one at a time, in order, never cancelled half way."""
+        self.writes.add(task, done, key)
+
+    def _settled(self, receipt: Receipt) -> None:
+        if receipt.journal is not None:
+            for room in self.rooms():
+                room.home_changed(frozenset({"journal"}))
+        # Between the rows of a bulk step nobody needs the whole queue read again.
+        if not self.writes.waiting:
+            self.look()
+
+    def note_outside(self) -> None:
+        """Write down what others changed, in turn with our own writes; one look waits at most."""
+        if self.opened is not None and not self.writes.holds(outside.OUTSIDE):
+            self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
+
+    def _noted(self, _key: str, receipt: Receipt) -> None:
+        if receipt.changed:
+            self.tell(frozenset({"journal"}))
+
+    # -- another home ----------------------------------------------------------------------
+
+    def action_homes(self) -> None:
+        from console.screens.homes import HomesScreen
+
+        if self.opened is not None:
+            self.push_screen(HomesScreen(), self._leave_for)
+
+    def _leave_for(self, place: Place | None) -> None:
+        if place is None or self.opened is None:
+            return
+        if place.current:
+            self.flash("It is open already", ink.LABEL)
+            return
+        opened, stop = self.opened, threading.Event()
+
+        def work() -> Entered:
+            from core.desk.elsewhere import open_place
+
+            return self._enter_home(open_place(opened, place), stop)
+
+        def entered(found: Entered) -> None:
+            # A decision on the home that is left belongs to it: it is written first.
+            if self.writes.busy or self.writes.waiting:
+                self.flash("The home opens once what is being written is through", ink.LABEL)
+            self.writes.when_idle(partial(self._move_in, found))
+
+        self.start_job("open", work, entered, self._not_entered)
+
+    def _not_entered(self, problem: Exception) -> None:
+        from core.errors import SignoffError
+
+        if isinstance(problem, SignoffError):
+            self.flash(f"{problem.message}. {problem.hint}", ink.DANGER)
+        else:
+            self.show_problem(problem)
+
+    def _move_in(self, found: Entered) -> None:
+        """Show another home as if it had been opened first: nothing of the old one stays."""
+        self._stop.set()
+        self._stop = found.stop
+        self.reading = self._facts = None
+        mode = self.current_mode
+        self.switch_mode(OPENING)
+        self._renew(*(name for name in self.MODES if name != OPENING))
+        self._home_opened(found)
+        self.switch_mode(mode)
+        self._renew(OPENING)
+
+    def _renew(self, *modes: str) -> None:
+        for name in modes:
+            self.remove_mode(name)
+            self.add_mode(name, self.MODES[name])
+
+    def flash(self, said: str, style: str) -> None:
+        """Say it in the mode on screen."""
+        if isinstance(self.screen, Room):
+            self.screen.flash(said, style)
