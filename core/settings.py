@@ -29,12 +29,14 @@ GUARDS = {
 @dataclass(frozen=True, slots=True)
 class Settings:
     """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract.
+    ``search_index``: whether the past is indexed in signoff's own folder.
 
     ``keys`` maps an action of the console (``review.approve``) to its keys, comma separated.
     """
 
     guards_off: frozenset[str] = frozenset()
     decide_needs_terminal: bool = False
+    search_index: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -44,6 +46,7 @@ def read_settings(path: Path) -> Settings:
     ::
 
         decide_needs_terminal = true
+        search_index = false
         [guards]
         fragment = false
         [keys]
@@ -63,11 +66,14 @@ def read_settings(path: Path) -> Settings:
         raise UsageError(f"The settings {path} cannot be read ({problem})", _HINT) from problem
     guards = data.pop("guards", {})
     terminal = data.pop("decide_needs_terminal", False)
+    index = data.pop("search_index", True)
     keys = data.pop("keys", {})
     for key in data:
         raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
     if not isinstance(terminal, bool):
         raise UsageError(f"decide_needs_terminal in {path} must be true or false", _HINT)
+    if not isinstance(index, bool):
+        raise UsageError(f"search_index in {path} must be true or false", _HINT)
     if not isinstance(guards, dict):
         raise UsageError(f"[guards] in {path} must be a table", _HINT)
     for name, value in guards.items():
@@ -77,7 +83,7 @@ def read_settings(path: Path) -> Settings:
             raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise UsageError(f"[keys] in {path} must map actions to keys, as text", _HINT)
-    return Settings(frozenset(name for name, on in guards.items() if not on), terminal, keys)
+    return Settings(frozenset(name for name, on in guards.items() if not on), terminal, index, keys)
 
 
 _HINT = "Mend or remove the line; the README lists every setting"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from core.conversations import Cancelled, Engine, Filters, Found, Hit, Order
+from core.desk import by_index
+from core.desk.indexing import index_of, ready
 from core.desk.opening import Opened
 from core.desk.past import past
 from core.homes.hermes.sessions import fulltext
@@ -14,6 +16,7 @@ from core.homes.hermes.sessions import searching as database
 from core.homes.hermes.sessions.lineage import Asked, Lineage
 from core.homes.hermes.sessions.opening import Database, reading
 from core.recall.gather import Gathering, Group, Verdict, judge
+from core.recall.index import Category
 from core.recall.query import Query, matches, parse
 from core.recall.spans import snippet
 
@@ -23,6 +26,8 @@ SECONDS = 5.0
 LIMIT, TITLED = 20, 5
 #: Characters of a snippet, and of a message that is looked at for one.
 SNIPPET, LONGEST = 240, 1 << 20
+#: The most messages of one session that are marked.
+MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +61,93 @@ def search(
     cancelled: Cancelled | None = None,
     seconds: float = SECONDS,
 ) -> Found:
-    """Search what was said in the past. Raises :class:`UnreadableError` and
-    :class:`NotFoundError` (an ``in:`` that names no session)."""
+    """Search what was said in the past: by the index where it is ready, else by the database.
+
+    Raises :class:`UnreadableError`, and :class:`NotFoundError` for an ``in:`` that names no
+    session.
+    """
     query = read_query(opened, request)
     with reading(opened.found.home, seconds=seconds, cancelled=cancelled) as db:
         if query.is_empty:
             return _listed(opened, db, query, request)
-        gathered = database.gather(db, query, query.filters, request.order, request.limit)
-        titled = _titled(db, query, gathered.gathering)
+        answer = _by_index(opened, db, query, request) or _by_database(db, query, request)
+        gathering = answer.gathering
+        titled = _titled(db, answer.query, gathering)
         named = {group.place.session_id for group in titled}
-        others = [
-            each for each in gathered.gathering.groups() if each.place.session_id not in named
-        ]
+        others = [each for each in gathering.groups() if each.place.session_id not in named]
         groups = [*titled, *others][: request.limit]
-        hits = _hits(db, query, groups, named)
-    left_out = gathered.gathering.left_out
+        hits = _hits(db, answer.query, groups, named)
+    left_out = gathering.left_out
     return Found(
         query=request.text,
         effective=query.effective,
-        engine=gathered.engine,
+        engine=answer.engine,
         hits=hits,
-        total_sessions=len(named | {*gathered.gathering.people, *gathered.gathering.cron}),
+        total_sessions=len(named | {*gathering.people, *gathering.cron}),
         literally=query.literally,
+        corrected=answer.corrected,
         tool_output=left_out[Verdict.TOOL_OUTPUT],
         hidden_sources=left_out[Verdict.HIDDEN_SOURCE],
         undone=left_out[Verdict.UNDONE],
-        note="; ".join(filter(None, (*query.notes, gathered.note))),
+        note="; ".join(filter(None, (*query.notes, answer.note))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What an engine found; ``query`` is the one that ran."""
+
+    gathering: Gathering
+    query: Query
+    engine: Engine
+    corrected: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+
+
+def _by_index(opened: Opened, db: Database, query: Query, request: Request) -> _Answer | None:
+    index = index_of(opened)
+    state = ready(opened, db, index)
+    if state is None:
+        return None
+    found = by_index.gather(db, index, state.through_id, query, request.order, request.limit)
+    if found is None:
+        return None
+    return _Answer(found.gathering, found.query, Engine.INDEX, found.corrected)
+
+
+def _by_database(db: Database, query: Query, request: Request) -> _Answer:
+    found = database.gather(db, query, query.filters, request.order, request.limit)
+    return _Answer(found.gathering, query, found.engine, note=found.note)
+
+
+def matches_in(
+    opened: Opened, query: Query, session_id: str, *, cancelled: Cancelled | None = None
+) -> tuple[int, ...]:
+    """Every message of a session that answers ``query``, in order, whatever its filters say.
+
+    Raises :class:`UnreadableError`.
+    """
+    if query.is_empty:
+        return ()
+    query = replace(query, filters=Filters(session_id=session_id))
+    with reading(opened.found.home, seconds=SECONDS, cancelled=cancelled) as db:
+        index = index_of(opened)
+        state = ready(opened, db, index)
+        if state is not None:
+            found = index.search(query, tuple(Category), MOST, Order.OLDEST)
+            if found is not None:
+                later = fulltext.said_in(db, session_id, state.through_id)
+                return (*(hit.id for hit in found.hits), *_matching(db, found.query, later))
+        return _matching(db, query, fulltext.said_in(db, session_id, -1))
+
+
+def _matching(db: Database, query: Query, ids: Sequence[int]) -> tuple[int, ...]:
+    found: list[int] = []
+    for start in range(0, len(ids), fulltext.BATCH):
+        some = ids[start : start + fulltext.BATCH]
+        texts = fulltext.texts(db, some, LONGEST)
+        found += [key for key in some if matches(query, texts.get(key, ""))]
+    return tuple(found)
 
 
 def _joined(first: Filters, second: Filters) -> Filters:

@@ -150,6 +150,19 @@ def scan(
                 yield key
 
 
+def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | None:
+    """The sessions whose title and workspace hold these, in any case; ``None`` for all."""
+    if not title and not workspace:
+        return None
+    fields = chosen(_SESSION, db.columns("sessions"), "sessions")
+    found = set()
+    for key, _, named, root, cwd, _ in db.rows(f"SELECT {fields} FROM sessions"):
+        folder = word(root).strip() or word(cwd).strip()
+        if title.casefold() in word(named).casefold() and workspace.casefold() in folder.casefold():
+            found.add(word(key))
+    return frozenset(found)
+
+
 def titles(db: Database) -> list[tuple[str, str]]:
     """``(session id, title)`` of every session that has one."""
     if "title" not in db.columns("sessions"):
@@ -158,6 +171,12 @@ def titles(db: Database) -> list[tuple[str, str]]:
         (word(session_id), word(title))
         for title, session_id in db.rows("SELECT title, id FROM sessions WHERE title IS NOT NULL")
     ]
+
+
+def said_in(db: Database, session_id: str, after: int) -> list[int]:
+    """The messages of a session with a greater id than ``after``, in order."""
+    sql = "SELECT id FROM messages WHERE session_id = ? AND id > ? ORDER BY id"
+    return [int(row[0]) for row in db.rows(sql, (session_id, after))]
 
 
 def first_live(db: Database, session_id: str) -> int | None:

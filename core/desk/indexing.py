@@ -1,0 +1,109 @@
+"""The index of a home's past: where it lies, what it is fed with, whether it may answer.
+
+It lies in signoff's own folder and is never the truth: what it finds is read from the home.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+
+from core.conversations import Cancelled
+from core.desk.opening import Opened
+from core.errors import UnreadableError
+from core.homes.hermes.sessions import fulltext
+from core.homes.hermes.sessions.opening import DATABASE, Database, NoDatabaseError, reading
+from core.recall.gather import CRON, TOOL, Place
+from core.recall.index import Category, Document, Index, IndexState, Status
+
+#: The folder of all indexes in signoff's own.
+FOLDER = "index"
+#: Characters of a message that can be found by the index.
+LONGEST = 1 << 20
+
+
+def index_of(opened: Opened) -> Index:
+    """The index of the home; nothing is read."""
+    home = os.path.realpath(opened.found.home)
+    name = hashlib.sha256(os.fsencode(home)).hexdigest()
+    return Index(opened.state / FOLDER / name, on=opened.settings.search_index)
+
+
+def identity(db: Database, opened: Opened) -> str:
+    """What names the file the index is made from: another file, or one whose beginning was
+    deleted, has another name. ``""`` for a past without a message."""
+    first = db.rows("SELECT id, session_id FROM messages ORDER BY id LIMIT 1")
+    if not first:
+        return ""
+    try:
+        file = os.stat(opened.found.home / DATABASE)
+    except OSError as problem:
+        raise UnreadableError(f"{DATABASE} cannot be read: {problem.strerror}") from problem
+    return f"{file.st_dev}:{file.st_ino}:{first[0][0]}:{first[0][1]}"
+
+
+def ready(opened: Opened, db: Database, index: Index) -> IndexState | None:
+    """How far the index reaches if it may answer for this very file, else ``None``."""
+    state = index.state()
+    if state.status is not Status.READY or state.identity != identity(db, opened):
+        return None
+    return state
+
+
+def update(
+    opened: Opened, index: Index, *, progress: Callable[[int, int], None], cancelled: Cancelled
+) -> bool:
+    """Take in what was said since the last time; true when the index is then up to date.
+
+    ``progress`` is told how many of how many messages are in. Where the setting is off the index
+    is deleted. Raises :class:`UnreadableError` for a past that cannot be read.
+    """
+    if not opened.settings.search_index:
+        index.delete()
+        return False
+    try:
+        with reading(opened.found.home, cancelled=cancelled) as db:
+            named = identity(db, opened)
+            total = int(db.rows("SELECT count(*) FROM messages")[0][0]) if named else 0
+            if not total:
+                return False
+            return index.feed(
+                named,
+                lambda after: documents(db, after),
+                total=total,
+                progress=lambda done: progress(done, total),
+                cancelled=cancelled,
+            )
+    except NoDatabaseError:
+        return False
+
+
+def documents(db: Database, after: int) -> Iterator[Document]:
+    """Messages with a greater id than ``after``, in order, as the index takes them."""
+    while True:
+        sql = "SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?"
+        ids = [int(row[0]) for row in db.rows(sql, (after, fulltext.BATCH))]
+        if not ids:
+            return
+        after = ids[-1]
+        texts = fulltext.texts(db, ids, LONGEST)
+        for place in fulltext.places(db, ids):
+            yield Document(
+                place.id,
+                place.session_id,
+                place.role,
+                category(place),
+                place.at,
+                texts.get(place.id, ""),
+                place.origin.source,
+            )
+
+
+def category(place: Place) -> Category:
+    """Where a message was said: see :class:`Category`."""
+    if place.origin.hidden:
+        return Category.HIDDEN
+    if place.role == TOOL:
+        return Category.CRON_TOOL if place.origin.source == CRON else Category.TOOL
+    return Category.CRON if place.origin.source == CRON else Category.SAID
