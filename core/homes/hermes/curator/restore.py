@@ -152,10 +152,19 @@ def _key(named: str, terms: Terms) -> list[object]:
 
 def _live(view: View, key: str) -> str:
     """The live folders whose head says the name."""
-    named, external, create_dir, rules = json.loads(key)
+    named, *searched = json.loads(key)
+    found = view.shared(f"curator-live {searched}", lambda quiet: _by_name(quiet, *searched))
+    return json.dumps(found.get(named, []))
+
+
+def _by_name(
+    view: View, external: list[str], create_dir: str | None, rules: str
+) -> dict[str, list[str]]:
     config = Config(external_dirs=tuple(external), create_dir=create_dir)
-    skills = list_skills(view, config, Rules(rules))
-    return json.dumps([each.folder for each in skills if each.declared == named])
+    found: dict[str, list[str]] = {}
+    for each in list_skills(view, config, Rules(rules)):
+        found.setdefault(each.declared, []).append(each.folder)
+    return found
 
 
 def _notes(

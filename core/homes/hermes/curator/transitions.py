@@ -62,7 +62,8 @@ class Decision:
 class Forecast:
     """When a skill becomes stale and is archived if nobody touches it; ``None``: never.
 
-    The next run of the curator after that moment does it.
+    The next run of the curator after that moment does it; one that is due for the archive is never
+    made stale before.
     """
 
     stale_on: datetime | None = None
@@ -120,7 +121,7 @@ def forecast(row: Mapping[str, Any], now: datetime, limits: Limits) -> Forecast:
     archive = _later(anchor, limits.archive_after_days)
     if not uses and archive is not None:
         archive = None if stale is None else max(archive, stale)
-    early = stale is not None and (archive is None or stale < archive)
+    early = stale is not None and (archive is None or max(stale, now) < archive)
     return Forecast(stale if early and _is_fresh(state, anchor, now, limits) else None, archive)
 
 

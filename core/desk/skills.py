@@ -1,0 +1,189 @@
+"""The skills of a home and their curator: the table, one skill's page, and every command as a plan.
+
+Reading gives frozen records; each command gives a :class:`Planned` to look at, and
+:func:`carry_out` commits it as it was shown, or nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.commit import commit
+from core.desk.opening import Opened
+from core.desk.receipts import SEEN_NEXT_SESSION
+from core.homes.hermes.curator.archive import plan_archive
+from core.homes.hermes.curator.curate import Prediction, plan_curate, predict
+from core.homes.hermes.curator.inventory import Terms
+from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
+from core.homes.hermes.curator.pruning import Idle, prune_list
+from core.homes.hermes.curator.restore import plan_restore
+from core.homes.hermes.curator.rollback import Difference, plan_rollback
+from core.homes.hermes.curator.settings import Settings, read_settings
+from core.homes.hermes.curator.state import plan_pause
+from core.homes.hermes.curator.transitions import Limits
+from core.homes.hermes.skills import usage
+from core.model import Move, Outcome, Receipt, RowEdit
+from core.plan import Plan, bind
+from core.view import Snapshot, View
+
+RowChanges = Mapping[str, Mapping[str, tuple[Any, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with what it comes to: folders moved, and row by row each field before and after.
+
+    ``prediction`` belongs to ``curate``, ``difference`` to ``rollback``.
+    """
+
+    plan: Plan
+    moved: Mapping[str, str] = field(default_factory=dict)
+    rows: RowChanges = field(default_factory=dict)
+    prediction: Prediction | None = None
+    difference: Difference | None = None
+
+
+def pin(opened: Opened, name: str) -> Planned:
+    """Pin the skill ``name``: a head's name, a folder's, or a path."""
+    return _plan(opened, "pin", name, lambda view, terms: plan_pin(view, terms, name, True))
+
+
+def unpin(opened: Opened, name: str) -> Planned:
+    """Take the pin of a skill away."""
+    return _plan(opened, "unpin", name, lambda view, terms: plan_pin(view, terms, name, False))
+
+
+def archive(opened: Opened, name: str) -> Planned:
+    """Move a skill to the archive; the findings name what still refers to it."""
+    return _plan(opened, "archive", name, lambda view, terms: plan_archive(view, terms, name))
+
+
+def restore(opened: Opened, token: str, to: str | None = None, *, pin: bool = False) -> Planned:
+    """Put a package of the archive back: a folder that is listed, or a name (its newest copy).
+
+    ``to`` is a folder below ``skills/``; ``pin`` pins it in the same step.
+    """
+    return _plan(
+        opened,
+        "restore",
+        token,
+        lambda view, terms: plan_restore(view, terms, token, to, pin=pin),
+    )
+
+
+def adopt(opened: Opened, names: Sequence[str]) -> Planned:
+    """Let the curator manage skills it did not make: all of them, or none."""
+    subject = names[0] if len(names) == 1 else f"{len(names)} skills"
+    return _plan(opened, "adopt", subject, lambda view, terms: plan_adopt(view, terms, names))
+
+
+def pause(opened: Opened, paused: bool = True) -> Planned:
+    """Hold the agent's own runs back, or let them go on."""
+    verb = "pause" if paused else "resume"
+    return _plan(opened, verb, "curator", lambda view, _: plan_pause(view, paused))
+
+
+def curate(opened: Opened, *, as_agent: bool = False, limits: Limits | None = None) -> Planned:
+    """One run of the curator: what it would do, ready to be carried out.
+
+    ``as_agent`` leaves out what signoff holds back. With other ``limits`` than those in force it
+    is only to look at: "what if"; carrying it out is up to the caller.
+    """
+    view = View(Snapshot(opened.source))
+    terms = _with_limits(terms_of(opened, view), limits)
+    outcome = plan_curate(view, terms, as_agent=as_agent)
+    found = predict(view, terms, as_agent=as_agent)
+    return replace(_bound(view, "curate", "skills", outcome), prediction=found)
+
+
+def rollback(opened: Opened, snapshot: str | None) -> Planned:
+    """Put the skills back as of a snapshot, the newest for ``None``.
+
+    Raises :class:`NotFoundError` for one that is not there.
+    """
+    view = View(Snapshot(opened.source))
+    outcome, difference = plan_rollback(view, terms_of(opened, view), snapshot)
+    return replace(_bound(view, "rollback", snapshot or "newest", outcome), difference=difference)
+
+
+def prune(opened: Opened, days: int) -> tuple[Idle, ...]:
+    """The agent's own list of what nobody touched for ``days`` whole days."""
+    view = View(Snapshot(opened.source))
+    return prune_list(view, terms_of(opened, view), days)
+
+
+def carry_out(opened: Opened, planned: Planned | Plan, note: str = "") -> Receipt:
+    """Commit a plan of this module as it was shown, or nothing of it.
+
+    A plan that changes nothing leaves no line in the journal. Raises :class:`StateError` when the
+    journal cannot be used.
+    """
+    plan = planned.plan if isinstance(planned, Planned) else planned
+    outcome = plan.outcome
+    if not outcome.lands or not plan.changes:
+        said = (plan.subject, outcome.lands, outcome.category, outcome.message)
+        return Receipt(*said, findings=outcome.findings)
+    opened.check_state()
+    receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+    receipt = replace(receipt, findings=outcome.findings)
+    return replace(receipt, next=SEEN_NEXT_SESSION) if receipt.ok else receipt
+
+
+def terms_of(opened: Opened, view: View) -> Terms:
+    """What judges the skills of the home now; its config is recorded as read."""
+    judging = opened.judging()
+    config = judging.config(view)
+    rules = judging.rules_of(view, config, None)
+    return Terms(config, _settings(opened, view), rules, opened.clock())
+
+
+def _settings(opened: Opened, view: View) -> Settings:
+    judging = opened.judging()
+    return read_settings(view, judging.config(view), judging.environ, judging.managed)
+
+
+def _with_limits(terms: Terms, limits: Limits | None) -> Terms:
+    return (
+        terms if limits is None else replace(terms, settings=replace(terms.settings, limits=limits))
+    )
+
+
+def _plan(
+    opened: Opened, verb: str, subject: str, work: Callable[[View, Terms], Outcome]
+) -> Planned:
+    view = View(Snapshot(opened.source))
+    return _bound(view, verb, subject, work(view, terms_of(opened, view)))
+
+
+def _bound(view: View, verb: str, subject: str, outcome: Outcome) -> Planned:
+    plan = bind(view, verb, subject, outcome)
+    moved = {change.path: change.to for change in plan.changes if isinstance(change, Move)}
+    return Planned(plan, moved, row_changes(view, plan))
+
+
+def row_changes(view: View, plan: Plan) -> RowChanges:
+    """Row by row, each field a plan changes: before and after (``None``: not there)."""
+    edits = [change for change in plan.changes if isinstance(change, RowEdit)]
+    if not edits:
+        return {}
+    data = view.quiet().read(usage.PATH).data
+    written = usage.apply(data, edits)
+    if written is None:
+        return {}
+    before, after = json.loads(data or b"{}"), json.loads(written)
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for key in dict.fromkeys(edit.key for edit in edits):
+        old, new = before.get(key), after.get(key)
+        old = old if isinstance(old, dict) else {}
+        new = new if isinstance(new, dict) else {}
+        fields = {
+            name: (old.get(name), new.get(name))
+            for name in {**old, **new}
+            if old.get(name) != new.get(name) or (name in new) != (name in old)
+        }
+        if fields:
+            found[key] = fields
+    return found
