@@ -12,7 +12,9 @@ from core.recall.index import Candidates, Category, Index
 from core.recall.query import Query, matches
 
 #: Candidates asked for one session that is to be shown: several are often of the same one.
-EACH, LEAST = 6, 300
+EACH, LEAST = 4, 200
+#: How many times more are asked when these are of fewer sessions.
+MORE = 8
 #: Messages said since the index was fed that are looked at by a search.
 NEWEST = 2_000
 #: Characters of a message that are looked at.
@@ -23,13 +25,15 @@ _TOOLS = (Category.TOOL, Category.CRON_TOOL)
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """Hits by session. ``query`` is the one that ran: with other words where ``corrected`` says
-    so. ``matched`` counts all messages that answer, ``gone`` are those the home no longer has."""
+    so. ``matched`` counts all messages that answer, ``gone`` are those the home no
+    longer has, ``is_cut`` says that more would have been found."""
 
     gathering: Gathering
     query: Query
     corrected: tuple[tuple[str, str], ...]
     matched: int
     gone: tuple[int, ...]
+    is_cut: bool
 
 
 def gather(
@@ -39,20 +43,25 @@ def gather(
 
     ``through`` is the last message the index knows: later ones are looked at one by one.
     """
+    count = max(LEAST, EACH * limit)
+    gathered = _look(db, index, through, query, order, limit, count)
+    if gathered and gathered.is_cut and gathered.gathering.sessions < limit:
+        return _look(db, index, through, query, order, limit, count * MORE)
+    return gathered
+
+
+def _look(
+    db: Database, index: Index, through: int, query: Query, order: Order, limit: int, count: int
+) -> Indexed | None:
     filters = query.filters
     sessions = fulltext.sessions_of(db, filters.title, filters.workspace)
-    wanted = (Category.SAID, Category.CRON, *_let_in(filters))
-    count = max(LEAST, EACH * limit)
-    while True:
-        found = [index.search(query, (each,), count, order, sessions=sessions) for each in wanted]
-        answers = [each for each in found if each is not None]
-        if len(answers) < len(wanted):
+    answers = []
+    for category in (Category.SAID, Category.CRON, *_let_in(filters)):
+        answer = index.search(query, (category,), count, order, sessions=sessions)
+        if answer is None:
             return None
-        gathered = _gathered(db, query, answers, through, order, limit)
-        most = max(len(answer.hits) for answer in answers)
-        if gathered.gathering.enough or most < count:
-            return gathered
-        count *= 8
+        answers.append(answer)
+    return _gathered(db, query, answers, through, order, limit, count)
 
 
 def _let_in(filters: Filters) -> list[Category]:
@@ -69,6 +78,7 @@ def _gathered(
     through: int,
     order: Order,
     limit: int,
+    count: int,
 ) -> Indexed:
     asked = answers[0].query
     hits = [hit for answer in answers for hit in answer.hits]
@@ -98,6 +108,7 @@ def _gathered(
         answers[0].corrected,
         sum(counts.values()),
         tuple(hit.id for hit in hits if hit.id not in known),
+        any(len(answer.hits) == count for answer in answers),
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 
 from core.conversations import Cancelled
 from core.desk.opening import Opened
@@ -27,7 +29,13 @@ def index_of(opened: Opened) -> Index:
     """The index of the home; nothing is read."""
     home = os.path.realpath(opened.found.home)
     name = hashlib.sha256(os.fsencode(home)).hexdigest()
-    return Index(opened.state / FOLDER / name, on=opened.settings.search_index)
+    return _index(opened.state / FOLDER / name, opened.settings.search_index)
+
+
+@cache
+def _index(folder: Path, on: bool) -> Index:
+    # Kept: an index holds its files open, and opening them costs more than a search.
+    return Index(folder, on=on)
 
 
 def identity(db: Database, opened: Opened) -> str:

@@ -9,11 +9,13 @@ from dataclasses import replace
 from core.homes.hermes.status import ASKING, Status, status_of
 from core.journal import Entry
 from core.model import Outcome, Receipt
+from core.sightings import OUTSIDE
 
 #: Names listed in one sentence; more are only counted.
 LISTED = 8
 
 SEEN_NEXT_SESSION = "The agent sees it from its next session."
+_NOT_TOLD = "The agent is not told; the same text is recognised if it is proposed again."
 _BY_CATEGORY = {
     "gone": "See `signoff pending`.",
     "locked": "Try again in a moment.",
@@ -49,8 +51,7 @@ def after_rejection(receipt: Receipt) -> Receipt:
         return receipt
     if not receipt.ok:
         return replace(receipt, next=_mend(receipt))
-    said = "The agent is not told; the same text is recognised if it is proposed again."
-    return replace(receipt, next=said)
+    return replace(receipt, next=_NOT_TOLD)
 
 
 def after_undo(receipt: Receipt, entry: Entry, numbers: Sequence[int]) -> Receipt:
@@ -64,6 +65,18 @@ def after_undo(receipt: Receipt, entry: Entry, numbers: Sequence[int]) -> Receip
     listed = ", ".join(map(str, numbers[:LISTED]))
     more = f" and {len(numbers) - LISTED} more" if len(numbers) > LISTED else ""
     return replace(receipt, next=f"Still in force: entries {listed}{more}.")
+
+
+def after_entry(entry: Entry) -> str:
+    """What a journal entry that stands means for the agent; ``""`` for every other."""
+    if not entry.ok or entry.undone_by is not None or entry.verb == OUTSIDE:
+        return ""
+    if entry.category == "noop":
+        return "Nothing changes for the agent."
+    if entry.verb == "reject":
+        return _NOT_TOLD
+    seen = any(not path.startswith("pending/") for path in entry.changed)
+    return SEEN_NEXT_SESSION if seen and "config.yaml" not in entry.changed else ""
 
 
 def command(verb: str, *names: str) -> str:

@@ -92,11 +92,12 @@ class Group:
 class Gathering:
     """Hits by session, in the order in which their first message came.
 
-    ``enough`` says that ``limit`` sessions of people were found: what comes later is no better.
+    ``people_there`` is how many sessions of people there are at all, if that is known.
     """
 
     filters: Filters
     limit: int
+    people_there: int | None = None
     people: dict[str, Group] = field(default_factory=dict)
     cron: dict[str, Group] = field(default_factory=dict)
     left_out: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
@@ -117,8 +118,9 @@ class Gathering:
 
     @property
     def enough(self) -> bool:
-        """Whether more matches cannot change which sessions are shown."""
-        return len(self.people) >= self.limit
+        """Whether later matches, which answer no better, would change no session that is shown."""
+        there = self.limit if self.people_there is None else self.people_there
+        return len(self.people) >= min(self.limit, there) and self.sessions >= self.limit
 
     @property
     def sessions(self) -> int:

@@ -16,7 +16,7 @@ from core.homes.hermes.sessions.content import text_of
 from core.homes.hermes.sessions.layout import BASE, TRIGRAM, Storage
 from core.homes.hermes.sessions.opening import Database, Row
 from core.homes.hermes.sessions.values import chosen, flag, live, number, word
-from core.recall.gather import NOWHERE, Origin, Place
+from core.recall.gather import CRON, NOWHERE, Origin, Place
 
 T = TypeVar("T")
 #: Ids asked for in one statement.
@@ -148,6 +148,13 @@ def scan(
         for key in some:
             if matches(read.get(key, "")):
                 yield key
+
+
+def people(db: Database) -> int:
+    """How many sessions are neither of cron jobs nor of hidden sources."""
+    others = (CRON, *sorted(HIDDEN))
+    sql = f"SELECT count(*) FROM sessions WHERE source NOT IN ({_marks(others)})"
+    return int(db.rows(sql, others)[0][0])
 
 
 def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | None:

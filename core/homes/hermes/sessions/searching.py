@@ -20,6 +20,8 @@ from core.recall.words import is_cjk
 
 #: Matches looked at before a search is content; ranked, those behind are worse.
 BLOCK = 1_000
+#: How many times more are looked at when these are of too few sessions.
+GROWTH = 4
 #: The most matches that are looked at; beyond, counts are of these.
 MOST = 50_000
 #: Characters of a message that a scan reads.
@@ -43,7 +45,8 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     Time that is up ends it with what was found until then, and the note says so. Raises
     :class:`core.errors.UnreadableError`.
     """
-    found = Gathering(filters, limit)
+    people = fulltext.people(db)
+    found = Gathering(filters, limit, people)
     note = fulltext.usable(db)
     engine = Engine.SCAN
     try:
@@ -58,7 +61,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
                     if _by_words(query) and not found.is_empty:
                         note = "found inside longer words only"
             except sqlite3.DatabaseError as problem:
-                found = Gathering(filters, limit)
+                found = Gathering(filters, limit, people)
                 engine, note = Engine.SCAN, f"the database's full text is damaged ({problem})"
         if engine is Engine.SCAN:
             _scan(db, query, order, found)
@@ -89,7 +92,7 @@ def _walk(
             found.add(fulltext.places(db, batch))
         if found.enough or len(ids) < seen + block:
             return
-        seen, block = len(ids), MOST
+        seen, block = len(ids), block * GROWTH
 
 
 def _blocks(ids: list[int]) -> Iterator[list[int]]:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from core.homes.hermes.sessions.opening import decoded
 
+#: Made once: these are asked for every row.
+_NUMBER = (int, float)
+
 
 def word(value: object) -> str:
     """Text; ``""`` for NULL."""
@@ -19,7 +22,7 @@ def word(value: object) -> str:
 
 def number(value: object) -> float | None:
     """A finite number, or ``None``."""
-    if isinstance(value, int | float):
+    if isinstance(value, _NUMBER):
         try:
             found = float(value)
         except OverflowError:
@@ -36,12 +39,12 @@ def count(value: object) -> int:
 
 def flag(value: object) -> bool:
     """Whether a 0/1 column is set; NULL and anything odd is not."""
-    return isinstance(value, int | float) and value == 1
+    return isinstance(value, _NUMBER) and value == 1
 
 
 def live(active: object) -> bool:
     """Whether ``active`` says the agent still sees it: old files hold NULL for yes."""
-    return active is None or not isinstance(active, int | float) or active != 0
+    return active is None or not isinstance(active, _NUMBER) or active != 0
 
 
 def chosen(names: Iterable[str], columns: frozenset[str], table: str) -> str:
