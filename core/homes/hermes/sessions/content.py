@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations import Handoff, ToolCall
-from core.homes.hermes.sessions.opening import decoded
+from core.homes.hermes.sessions.opening import decoded, scrubbed
 
 #: How an encoded structure begins, and what stands for one without any text.
 ENCODED = b"\0json:"
@@ -47,7 +47,7 @@ def said(value: object) -> tuple[str, tuple[str, ...]]:
         parts = held if isinstance(held, list) else [held]
         texts = [text for part in parts if (text := _part_text(part))]
         others = tuple(_described(part) for part in parts if not _part_text(part))
-        return " ".join(texts) or NO_TEXT, others
+        return scrubbed(" ".join(texts)) or NO_TEXT, others
     return decoded(raw), ()
 
 
@@ -70,10 +70,10 @@ def _described(part: object) -> str:
     held = part.get(name)
     url = held.get("url") if isinstance(held, dict) else held
     if not isinstance(url, str):
-        return name
+        return scrubbed(name)
     if url.startswith("data:"):
         return f"{name}, {url[5:].split(',')[0].split(';')[0]}, {len(url):,} characters"
-    return f"{name}, {url[:200]}"
+    return scrubbed(f"{name}, {url[:200]}")
 
 
 def handoff(text: str, *, flagged: bool = False) -> Handoff | None:
@@ -131,8 +131,8 @@ def _calls(held: list[Any]) -> Iterator[ToolCall]:
         if not isinstance(arguments, str):
             arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
         if name or arguments:
-            yield ToolCall(_word(call.get("id")), _word(name), arguments)
+            yield ToolCall(_word(call.get("id")), _word(name), scrubbed(arguments))
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    return scrubbed(value) if isinstance(value, str) else "" if value is None else str(value)

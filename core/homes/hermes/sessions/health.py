@@ -142,12 +142,26 @@ def _full_text(db: Database, home: Path) -> list[Sign]:
         return [Sign("search", False, words)]
     if not db.rows("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"):
         return [Sign("search", None, "this SQLite has no FTS5: signoff reads every message")]
+    if rebuilding := _rebuilding(db):
+        return [Sign("search", None, rebuilding)]
     signs = [_probe(db, layout, BASE, "search")]
     if layout.trigram is not Storage.NONE:
         signs.append(_probe(db, layout, TRIGRAM, "search in Chinese, Japanese and Korean"))
     if layout.cjk:
         signs.append(Sign("search", None, "messages_fts_cjk is the agent's alone and is not read"))
     return signs
+
+
+def _rebuilding(db: Database) -> str:
+    """Whether the agent (0.21) says that its index is not what it should be."""
+    if not {"key", "value"} <= db.columns("state_meta"):
+        return ""
+    found = {key for (key,) in db.rows("SELECT key FROM state_meta WHERE key LIKE 'fts_%'")}
+    if "fts_stale" in found:
+        return "the agent marked its index as stale and reads every message instead"
+    if {"fts_rebuild_high_water", "fts_rebuild_progress"} <= found:
+        return "the agent is rebuilding its index; older messages may be missing from it"
+    return ""
 
 
 def _probe(db: Database, layout: Layout, table: str, name: str) -> Sign:
@@ -167,7 +181,9 @@ def _probe(db: Database, layout: Layout, table: str, name: str) -> Sign:
     word, hit = found
     if hit:
         return Sign(name, True, f"{kind}: a query for {word!r} finds its message")
-    return Sign(name, False, f"{kind}: a query for {word!r} misses its message; {_MEND}")
+    part = _broken_part(db, table)
+    why = f" ({part} is empty or damaged)" if part else ""
+    return Sign(name, False, f"{kind}: a query for {word!r} misses its message{why}; {_MEND}")
 
 
 _MEND = "`hermes sessions optimize` or a restart of the agent may mend it"
@@ -203,8 +219,9 @@ def _missing_shadow(db: Database, table: str, inline: bool) -> str:
 
 
 def _broken_part(db: Database, table: str) -> str:
-    """The first of the tables behind an index that cannot be read, or that is empty."""
-    checks = {"data": " WHERE id IN (1, 10) AND length(block) > 0", "idx": "", "docsize": ""}
+    """The first of the tables behind an index that cannot be read, or that is empty. The tenth
+    record of the data says where all the others are (FTS5)."""
+    checks = {"data": " WHERE id = 10 AND length(block) > 4", "idx": "", "docsize": ""}
     for part, condition in checks.items():
         name = f"{table}_{part}"
         try:

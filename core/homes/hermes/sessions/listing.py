@@ -11,6 +11,7 @@ from core.homes.hermes.sessions.catalogue import HIDDEN, Catalogue, Conversation
 from core.homes.hermes.sessions.content import MERGED, SUMMARY, is_summary, preview, text_of
 from core.homes.hermes.sessions.opening import Database
 from core.homes.hermes.sessions.parts import BATCH, record
+from core.homes.hermes.sessions.values import word
 
 #: Bytes of a message that are read for a preview.
 _BYTES = 1_200
@@ -101,5 +102,5 @@ def previews(db: Database, ids: Sequence[str]) -> dict[str, str]:
         some = ids[start : start + BATCH]
         for session_id, content in db.rows(f"{sql}({', '.join('?' * len(some))})", some):
             text = text_of(content)
-            found[str(session_id)] = "" if is_summary(text) else preview(text)
+            found[word(session_id)] = "" if is_summary(text) else preview(text)
     return found

@@ -84,7 +84,7 @@ class Database:
         that nobody catches into :class:`UnreadableError`), :class:`TimeUpError` and
         :class:`CancelledError`.
         """
-        bound = tuple(_bindable(each) if isinstance(each, str) else each for each in args)
+        bound = tuple(scrubbed(each) if isinstance(each, str) else each for each in args)
         return self.ask(lambda db: db.execute(sql, bound).fetchall())
 
     def ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -289,8 +289,8 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _bindable(text: str) -> str:
-    # SQLite cannot be handed a lone surrogate; the agent stores U+FFFD in its place.
+def scrubbed(text: str) -> str:
+    """``text`` with U+FFFD for lone surrogates, as the agent stores it: no encoding has them."""
     return _SURROGATE.sub("\ufffd", text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import sqlite3
 from collections.abc import Sequence
+from math import isfinite
 
 from core.conversations import Mark, Message, Visibility
 from core.homes.hermes.sessions import content
@@ -73,7 +74,7 @@ def outline(db: Database, session_id: str) -> tuple[Mark, ...]:
     return tuple(
         [
             Mark(id_, role, at, Visibility.LIVE)
-            if plain and active == 1 and type(at) is float and type(role) is str
+            if plain and active == 1 and type(at) is float and isfinite(at) and type(role) is str
             else mark(id_, role, at, active)
             for id_, role, at, active in rows
         ]
@@ -168,7 +169,8 @@ def _message(row: Row, session_id: str, said: object, size: int | None, longest:
         effect, _, _,
     ) = row  # fmt: skip
     text, others = content.said(said)
-    handoff = content.handoff(text, flagged=flag(flagged))
+    # What a tool read may look like a summary; only what was said is one.
+    handoff = None if role == "tool" else content.handoff(text, flagged=flag(flagged))
     size = len(text) if size is None else size
     calls = content.calls(tool_calls)
     notes = [*_notes(observed, display, effect), *(f"has {other}" for other in others)]

@@ -53,6 +53,7 @@ def make_home(folder: Path, *, version: int = 22, mode: str = "delete") -> Path:
     schema = (DATA / "schema-0.19.sql").read_text(encoding="utf-8")
     with closing(sqlite3.connect(folder / "state.db", isolation_level=None)) as db:
         db.execute(f"PRAGMA journal_mode={mode}")
+        db.execute("PRAGMA synchronous=OFF")
         db.executescript(schema)
         db.execute("DELETE FROM schema_version")
         db.execute("INSERT INTO schema_version VALUES (?)", (version,))
@@ -79,6 +80,7 @@ def drop_full_text(db: sqlite3.Connection) -> None:
 def change(home: Path, *statements: str | tuple[str, tuple[object, ...]]) -> None:
     """Write to a home's database, as the agent would."""
     with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as db:
+        db.execute("PRAGMA synchronous=OFF")
         for statement in statements:
             sql, args = (statement, ()) if isinstance(statement, str) else statement
             db.execute(sql, args)
@@ -90,6 +92,7 @@ def insert(home: Path, table: str, *rows: Mapping[str, object]) -> None:
     if table == "messages":
         defaults = {"role": "user", "content": "hello", "timestamp": AT}
     with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as db:
+        db.execute("PRAGMA synchronous=OFF")
         db.execute("BEGIN")
         for given in rows:
             row = defaults | dict(given)

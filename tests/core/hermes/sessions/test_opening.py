@@ -36,8 +36,8 @@ from tests.core.hermes.sessions.homes import (
 LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
-def count(home: Path, **options: bool) -> int:
-    with reading(home, **options) as db:
+def count(home: Path, spotless: bool = False) -> int:
+    with reading(home, spotless=spotless) as db:
         return int(db.rows("SELECT count(*) FROM messages")[0][0])
 
 
