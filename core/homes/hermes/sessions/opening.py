@@ -193,6 +193,11 @@ class Database:
             raise UnreadableError(*_torn())
         return ground
 
+    @property
+    def is_torn(self) -> bool:
+        """Whether a log stands there without its ``-shm``."""
+        return self._look().torn
+
     def _moved(self) -> bool:
         if self._db is None or self._ground is None:
             return False
@@ -207,7 +212,11 @@ class Database:
             db.close()
 
     def close(self) -> None:
-        """Let go of the file; :func:`reading` does it."""
+        """Let go of the file until the next question; :func:`reading` does it at its end.
+
+        Worth doing between the steps of a long task: an agent that ends while its database is
+        open elsewhere leaves the files of its log behind.
+        """
         self._drop()
 
     # -- the clock ---------------------------------------------------------------------------------
@@ -246,6 +255,8 @@ def reading(
     try:
         yield db
     except sqlite3.Error as problem:
+        if "unable to open" in str(problem) and db.is_torn:
+            raise UnreadableError(*_torn()) from problem
         raise unreadable(problem) from problem
     finally:
         db.close()

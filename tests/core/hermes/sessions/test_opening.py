@@ -361,6 +361,19 @@ def test_a_log_without_its_shm_is_refused_where_nothing_may_be_made(
     assert listing(home) == before
 
 
+def test_a_torn_log_in_a_folder_that_may_not_be_written(home: Path) -> None:
+    # Measured as another user: SQLite cannot make the -shm, and says that it cannot open the file.
+    agent = Agent(home, CRASHES)
+    agent.kill()
+    (home / "state.db-shm").unlink()
+
+    def work(db: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    with pytest.raises(UnreadableError, match="left in the middle of a write"), reading(home) as db:
+        db.ask(work)
+
+
 def test_a_journal_left_by_a_crash(home: Path) -> None:
     script = """
 db.execute("PRAGMA journal_mode=delete")
