@@ -6,21 +6,33 @@ the same edit reworded five times (demands 1, 2, 6 and 11).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from console.screens.confirm import Confirm
-from core.desk.decide import Request, approve, reject
-from core.desk.opening import Opened
 from tests.console.pilots import Console, open_console, tree
-from tests.core.desks import add, labels, make_home, open_on, patch, propose, remove, swap
+from tests.core.desks import (
+    MEMORY,
+    SKILL,
+    add,
+    labels,
+    make_home,
+    open_on,
+    patch,
+    propose,
+    remove,
+    swap,
+)
 
 ENTRIES = tuple(f"entry number {number:02} says what it says" for number in range(20))
 SKILLS = ("deploy", "rollback")
+USER = "memories/USER.md"
+USAGE = "skills/.usage.json"
 BUDGET = 1800
 DAY = 86400.0
 #: Keys the queue may cost.
@@ -69,33 +81,35 @@ def write_home(folder: Path) -> Path:
     return home
 
 
-def names(group: str, records: Mapping[str, Records]) -> list[str]:
-    return [name for name, _, _ in records[group]]
+def expected() -> dict[str, str]:
+    """Every text the home holds at the end, written down from what a person decides.
+
+    The first of each rivals wins; the two entries of the one that asks; the long ones as far as
+    the budget goes, the oldest first; all likes; nothing stale, poisoned or of the background.
+    """
+    memory = [f"entry number {n} in words 0" for n in range(5)] + list(ENTRIES[5:])
+    memory += ["one entry", "or two"]
+    for number in range(12):
+        text = (f"{number} " + "much " * 50).strip()
+        if len("\n§\n".join([*memory, text])) <= BUDGET:
+            memory.append(text)
+    assert 0 < len(memory) - 22 < 12, "some have room and some have not"
+    return {
+        MEMORY: "\n§\n".join(memory),
+        USER: "\n§\n".join(f"likes {number}" for number in range(40)),
+        **{
+            f"skills/ops/{name}/SKILL.md": SKILL.format(name=name).replace(
+                "Step one.", "Step one, take 0."
+            )
+            for name in SKILLS
+        },
+    }
 
 
-def plainly(opened: Opened) -> None:
-    """The same decisions by the desk's plain functions, in names only."""
-    all_records = records()
-
-    def refuse(found: Sequence[str]) -> None:
-        assert all(receipt.ok for receipt in reject(opened, Request(tuple(found))))
-
-    refuse([name for group in ("stale", "noop", "invalid") for name in names(group, all_records)])
-    approve(opened, Request(("asks",)))
-    rivals = names("rivals", all_records)
-    clusters = [rivals[at : at + 6] for at in range(0, 30, 6)]
-    clusters += [rivals[at : at + 5] for at in range(30, 40, 5)]
-    for first, *others in clusters:
-        approve(opened, Request((first,)))
-        refuse(others)
-    refuse(names("background", all_records))
-    left = [
-        name
-        for group in ("poisoned", "ready", "room", "over")
-        for name in names(group, all_records)
-    ]
-    receipts = approve(opened, Request(tuple(left)))
-    refuse([receipt.subject for receipt in receipts if not receipt.ok])
+def texts(home: Path) -> dict[str, str]:
+    """Every file of a home but its config and the rows of its skills, which a test reads apart."""
+    apart = {"config.yaml", USAGE}
+    return {path: (home / path).read_bytes().decode() for path in tree(home) if path not in apart}
 
 
 class Counted:
@@ -134,10 +148,10 @@ def test_the_home_is_as_the_reports_say(home: Path, tmp_path: Path) -> None:
     }
 
 
-async def test_240_records_are_cleared_with_under_60_keys(home: Path, tmp_path: Path) -> None:
-    twin = write_home(tmp_path / "twin")
-    plainly(open_on(twin, tmp_path / "twin-state"))
+async def test_240_records_are_cleared_with_under_60_keys(home: Path) -> None:
+    """Issue "It shows" 1: what stays is what a person wrote down beforehand, byte for byte."""
     before = tree(home)
+    config = (home / "config.yaml").read_bytes()
     async with open_console(home) as console:
         hand, steps = Counted(console), 0
         await hand.press("D")
@@ -164,8 +178,14 @@ async def test_240_records_are_cleared_with_under_60_keys(home: Path, tmp_path: 
         assert hand.left == 0
         steps += 3
         assert hand.keys < KEYS
-        assert tree(home) == tree(twin)
-        assert tree(home) != before
+        assert texts(home) == expected()
+        assert (home / "config.yaml").read_bytes() == config
+        rows = json.loads((home / USAGE).read_text())
+        assert {name: row["patch_count"] for name, row in rows.items()} == dict.fromkeys(SKILLS, 1)
+        # The files that were there keep their mode; new ones are the owner's.
+        modes = {path: mode for path, (mode, _) in tree(home).items()}
+        assert {path for path, mode in modes.items() if mode != 0o644} == {USAGE, USER}
+        assert modes[USAGE] == modes[USER] == 0o600
         for _ in range(steps):
             assert tree(home) != before
             await console.press("u")
