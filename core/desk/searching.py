@@ -13,7 +13,6 @@ from core.desk.opening import Opened
 from core.desk.past import past
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions import searching as database
-from core.homes.hermes.sessions.lineage import Asked, Lineage
 from core.homes.hermes.sessions.opening import Database, reading
 from core.recall.gather import Gathering, Group, Verdict, judge
 from core.recall.index import Category
@@ -189,16 +188,15 @@ def _hits(
     db: Database, query: Query, groups: Sequence[Group], named: Set[str] = frozenset()
 ) -> tuple[Hit, ...]:
     texts = fulltext.texts(db, [group.place.id for group in groups], LONGEST)
-    lineage = Lineage(parts := Asked(db))
+    roots = fulltext.roots(db, (group.place.session_id for group in groups))
     hits = []
     for group in groups:
         place = group.place
-        part = parts.get(place.session_id)
         cut, spans = snippet(query, texts.get(place.id, ""), SNIPPET)
         hits.append(
             Hit(
                 session_id=place.session_id,
-                root_id=lineage.root(part) if part else place.session_id,
+                root_id=roots[place.session_id],
                 message_id=place.id,
                 role=place.role,
                 at=place.at,

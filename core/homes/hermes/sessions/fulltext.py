@@ -7,7 +7,7 @@ the index backwards: a message's id grows with its time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from core.conversations import Order, Visibility
@@ -168,6 +168,33 @@ def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | No
         if title.casefold() in word(named).casefold() and workspace.casefold() in folder.casefold():
             found.add(word(key))
     return frozenset(found)
+
+
+def roots(db: Database, sessions: Iterable[str]) -> dict[str, str]:
+    """Where the family of each session begins: its parents followed to the end, whatever the
+    relation. A parent that is missing, or met before, ends the walk."""
+    wanted = dict.fromkeys(sessions)
+    if "parent_session_id" not in db.columns("sessions"):
+        return {key: key for key in wanted}
+    parents: dict[str, str] = {}
+    asked = list(wanted)
+    while asked:
+        found: dict[str, str] = {}
+        for some in _batches(asked):
+            sql = f"SELECT id, parent_session_id FROM sessions WHERE id IN ({_marks(some)})"
+            found.update((word(key), word(parent)) for key, parent in db.rows(sql, some))
+        parents |= found
+        asked = [parent for parent in dict.fromkeys(found.values()) if parent not in parents]
+        asked = [parent for parent in asked if parent]
+    return {key: _root(key, parents) for key in wanted}
+
+
+def _root(key: str, parents: Mapping[str, str]) -> str:
+    seen = {key}
+    while (parent := parents.get(key, "")) in parents and parent not in seen:
+        seen.add(parent)
+        key = parent
+    return key
 
 
 def titles(db: Database) -> list[tuple[str, str]]:
