@@ -24,17 +24,17 @@ class PeerError(Exception):
 class Peer:
     """The real agent in its own python. ``folder`` holds its home, its log and the cases' homes.
 
-    ``call(function, **arguments)`` runs one function of ``peer_driver.py`` and gives its JSON back;
+    ``call(function, **arguments)`` runs one function of ``driver`` and gives its JSON back;
     text may hold lone surrogates. Raises :class:`PeerError` when the driver raises or dies.
     """
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, driver: Path = DRIVER) -> None:
         for name in ("user", "home", "cases"):
             (folder / name).mkdir(parents=True)
         self._log = (folder / "peer.log").open("wb")
         keep = {k: v for k, v in os.environ.items() if k in {"PATH", "LANG", "LC_ALL", "TMPDIR"}}
         self._process = subprocess.Popen(
-            [python, "-I", str(DRIVER), str(folder / "cases")],
+            [python, "-I", str(driver), str(folder / "cases")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, ask_skill
+from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, ask_skill, protected_names
 from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.replay import LOCKS
 from core.model import Finding, NodeKind, Outcome, Severity
@@ -54,6 +54,18 @@ def untouchable(skill: Skill, inventory: Inventory, terms: Terms) -> Outcome | N
         return Outcome("hub_installed", f"{skill.name} was installed by the hub.")
     if skill.provenance == "bundled" and not terms.settings.prune_builtins:
         message = f"{skill.name} is bundled with the agent, and curator.prune_builtins is off."
+        return Outcome("builtin_prune_off", message)
+    return None
+
+
+def owner_of(name: str, inventory: Inventory, terms: Terms) -> Outcome | None:
+    """Whose a name is that no live skill has: the agent says so before it looks for a folder."""
+    if name in protected_names(terms.rules):
+        return Outcome("protected_builtin", f"{name} is a built-in that the agent never archives.")
+    if name in inventory.origins.hub:
+        return Outcome("hub_installed", f"{name} belongs to the hub, and it is not here.")
+    if name in inventory.origins.bundled and not terms.settings.prune_builtins:
+        message = f"{name} is bundled with the agent, and curator.prune_builtins is off."
         return Outcome("builtin_prune_off", message)
     return None
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.homes.hermes.curator.acting import blocked, locks, meant, odd_row, untouchable
+from core.homes.hermes.curator.acting import blocked, locks, meant, odd_row, owner_of, untouchable
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, read_inventory
 from core.homes.hermes.curator.origins import suppress
 from core.homes.hermes.curator.transitions import ARCHIVED
@@ -41,7 +41,8 @@ def plan_archive(view: View, terms: Terms, token: str) -> Outcome:
     inventory = read_inventory(view, terms.config, terms.rules)
     skill = meant(view, terms, inventory, token)
     if isinstance(skill, Outcome):
-        return skill
+        unknown = skill.category == "skill_not_found"
+        return (unknown and owner_of(token, inventory, terms)) or skill
     refusal = blocked(inventory) or _pinned(skill) or untouchable(skill, inventory, terms)
     if refusal or skill.folder == SKILLS:
         message = "SKILL.md lies in the folder of all skills; it cannot be archived."

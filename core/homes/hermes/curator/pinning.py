@@ -30,6 +30,9 @@ def plan_pin(view: View, terms: Terms, token: str, pinned: bool) -> Outcome:
     inventory = read_inventory(view, terms.config, terms.rules)
     skill = meant(view, terms, inventory, token)
     if isinstance(skill, Outcome):
+        others = inventory.origins.hub | inventory.origins.bundled
+        if skill.category == "skill_not_found" and token in others:
+            return Outcome("not_agent_created", f"{token} is not here, and is not the agent's own.")
         return skill
     refusal = blocked(inventory) or _no_pin(skill, inventory, terms)
     if refusal:
