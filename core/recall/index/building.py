@@ -47,8 +47,9 @@ def create(folder: Path, about: About) -> None:
         files.write_about(folder, about)
 
 
-def newest_id(folder: Path) -> int:
-    """The greatest id in the index: a kill may fall between a commit and its description."""
+def held(folder: Path) -> tuple[int, int]:
+    """The greatest id in the index and how many messages: a kill may fall between a commit and its
+    description."""
     with guarded():
         import tantivy
 
@@ -57,7 +58,7 @@ def newest_id(folder: Path) -> int:
             tantivy.Query.all_query(), 1, count=False, order_by_field=fields.ID
         ).hits
         ids = searcher.fast_field_values(fields.ID, [place for _, place in found])
-        return int(ids[0] or 0) if ids else 0
+        return (int(ids[0] or 0) if ids else 0), searcher.num_docs
 
 
 class Builder:

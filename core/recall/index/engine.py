@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.conversations import Cancelled, Order
 from core.errors import LockedError
 from core.recall.index import asking, fields, files, spelling
-from core.recall.index.building import Builder, create, newest_id, open_index
+from core.recall.index.building import Builder, create, held, open_index
 from core.recall.index.files import About, IndexTroubleError, guarded
 from core.recall.index.records import (
     Candidate,
@@ -72,9 +72,10 @@ class Index:
             return IndexState(Status.ABSENT, problem=self._problem)
         if not _is_ours(about):
             return IndexState(Status.ABSENT, problem="it was made by another version")
-        broken = self._broken
-        if broken and broken[0] == files.signature(self._folder):
-            return IndexState(Status.BROKEN, identity=about.identity, problem=broken[1])
+        signature, broken = files.signature(self._folder), self._broken
+        if signature is None or (broken and broken[0] == signature):
+            why = broken[1] if broken else "a file of it is missing"
+            return IndexState(Status.BROKEN, identity=about.identity, problem=why)
         return IndexState(
             Status.READY if about.complete else Status.BUILDING,
             about.documents,
@@ -193,8 +194,10 @@ class Index:
         """The description to go on from; of a new index where the old one cannot be used."""
         try:
             about = files.read_about(self._folder)
-            if about and _is_ours(about) and about.identity == identity and not self._is_bad():
-                return replace(about, through=max(about.through, newest_id(self._folder)))
+            if about and _is_ours(about) and about.identity == identity and self._is_whole():
+                newest, count = held(self._folder)
+                self._broken = None
+                return replace(about, through=max(about.through, newest), documents=count)
         except IndexTroubleError:
             pass
         about = About(identity, _library())
@@ -203,8 +206,10 @@ class Index:
         self._broken = None
         return about
 
-    def _is_bad(self) -> bool:
-        return bool(self._broken) or bool(files.damaged(self._folder, self._sound))
+    def _is_whole(self) -> bool:
+        if self._broken:
+            self._sound.clear()
+        return not files.damaged(self._folder, self._sound)
 
     def _feed(
         self,

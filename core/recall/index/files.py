@@ -18,7 +18,9 @@ from pathlib import Path
 #: Raised when what is in the index, or how a message becomes words, changes.
 FORMAT = 1
 MESSAGES, VOCABULARY = "messages", "words"
-_ABOUT, _LOCK = "about.json", "lock"
+_ABOUT, _LOCK, _META = "about.json", "lock", "meta.json"
+#: The files of a segment: tantivy makes all of them, even where they are empty.
+_ENDINGS = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 #: A footer tantivy puts under every file of a segment: JSON, its length, this number.
 _MAGIC = 1337
 _CHUNK = 1 << 20
@@ -90,7 +92,7 @@ def signature(folder: Path) -> tuple[int, ...] | None:
     """Differs after every commit of any process; cheap. ``None`` where there is no index."""
     try:
         about = os.stat(folder / _ABOUT)
-        meta = os.stat(folder / MESSAGES / "meta.json")
+        meta = os.stat(folder / MESSAGES / _META)
     except OSError:
         return None
     return (about.st_ino, about.st_mtime_ns, meta.st_ino, meta.st_mtime_ns)
@@ -156,24 +158,39 @@ def size(folder: Path) -> int:
 
 
 def damaged(folder: Path, sound: set[str]) -> str:
-    """The first file whose check sum is wrong, or ``""``; files in ``sound`` are not read again."""
+    """The first file that is missing or whose check sum is wrong, or ``""``.
+
+    Only files that belong to the index: a killed build leaves others, unfinished. Those in
+    ``sound`` are not read again, since a file is never changed once it is written.
+    """
     for name in (MESSAGES, VOCABULARY):
-        for path in sorted((folder / name).glob("*.*")):
-            # Files are never changed once written, but for the two lists and the locks.
-            if path.name.startswith(".") or path.suffix in (".json", ".lock"):
-                continue
+        try:
+            expected = _expected(folder / name)
+        except (OSError, ValueError, KeyError, TypeError):
+            return f"{name}/{_META}"
+        for path in expected:
             if path.name in sound:
                 continue
-            try:
-                if not _is_whole(path):
-                    return path.name
-            except FileNotFoundError:
-                continue
+            if not _is_whole(path):
+                return f"{name}/{path.name}"
             sound.add(path.name)
     return ""
 
 
+def _expected(folder: Path) -> list[Path]:
+    meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+    found = []
+    for segment in meta["segments"]:
+        stem = segment["segment_id"].replace("-", "")
+        found += [folder / f"{stem}.{ending}" for ending in _ENDINGS]
+        if segment["deletes"]:
+            found.append(folder / f"{stem}.{segment['deletes']['opstamp']}.del")
+    return found
+
+
 def _is_whole(path: Path) -> bool:
+    if not path.is_file():
+        return False
     with open(path, "rb") as file:
         end = file.seek(0, os.SEEK_END)
         if end < 8:
