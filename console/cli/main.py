@@ -19,44 +19,54 @@ from console.cli.session import Session, interactive, open_console, print_json
 from core.errors import SignoffError, UsageError
 
 #: Where each command lives, in the order they are listed; loaded when it is called.
-COMMANDS = {
-    "demo": "homes",
-    "init": "homes",
-    "status": "homes",
-    "pending": "review",
-    "show": "review",
-    "approve": "review",
-    "reject": "review",
-    "snooze": "snooze",
-    "edit": "edit",
-    "journal": "journal",
-    "undo": "journal",
-    "memory": "memory",
-    "remember": "memory",
-    "forget": "memory",
-    "normalise": "memory",
-    "sessions": "sessions",
-    "read": "sessions",
-    "stats": "sessions",
-    "search": "search",
-    "recall": "recall",
-    "export": "export",
-    "skills": "skills",
-    "skill": "skills",
-    "pin": "skills",
-    "unpin": "skills",
-    "archive": "skills",
-    "restore": "skills",
-    "adopt": "skills",
-    "pause": "skills",
-    "resume": "skills",
-    "curate": "skills",
-    "rollback": "skills",
-    "gate": "homes",
-    "watch": "watch",
-    "doctor": "homes",
+SECTIONS = {
+    "Review": {
+        "status": "homes",
+        "pending": "review",
+        "show": "review",
+        "approve": "review",
+        "reject": "review",
+        "snooze": "snooze",
+        "edit": "edit",
+        "journal": "journal",
+        "undo": "journal",
+        "gate": "homes",
+    },
+    "Memory": {
+        "memory": "memory",
+        "remember": "memory",
+        "forget": "memory",
+        "normalise": "memory",
+    },
+    "Past conversations": {
+        "search": "search",
+        "sessions": "sessions",
+        "read": "sessions",
+        "export": "export",
+        "stats": "sessions",
+        "recall": "recall",
+    },
+    "Skills": {
+        "skills": "skills",
+        "skill": "skills",
+        "pin": "skills",
+        "unpin": "skills",
+        "archive": "skills",
+        "restore": "skills",
+        "adopt": "skills",
+        "pause": "skills",
+        "resume": "skills",
+        "curate": "skills",
+        "rollback": "skills",
+    },
+    "Homes": {
+        "demo": "homes",
+        "init": "homes",
+        "watch": "watch",
+        "doctor": "homes",
+    },
 }
-
+COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 #: Options of the home: they stand before the command.
 BEFORE = ("--home", "--kind", "--profile", "--now")
@@ -73,6 +83,21 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"console.cli.{COMMANDS[cmd_name]}")
         return cast("click.Command", getattr(module, cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One list a section; summaries begin in the same column."""
+        widest = max(map(len, COMMANDS))
+        room = formatter.width - widest - 6
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl(
+                    [
+                        (name.ljust(widest), command.get_short_help_str(room))
+                        for name, command in commands
+                        if command is not None
+                    ]
+                )
 
 
 @click.group(

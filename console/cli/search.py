@@ -30,8 +30,15 @@ _TITLE = 60
     type=click.Choice([str(order) for order in Order]),
     default=str(Order.RANKED),
     show_default=True,
+    help="The best first, or by time.",
 )
-@click.option("--limit", type=click.IntRange(min=1), default=searching.LIMIT, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=searching.LIMIT,
+    show_default=True,
+    help="So many sessions.",
+)
 @click.option("--tool-output", is_flag=True, help="What tools answered, too.")
 @click.option("--hidden", is_flag=True, help="What subagents and other tools said, too.")
 @click.option("--undone", is_flag=True, help="What was taken back, too.")

@@ -23,7 +23,9 @@ _TITLE, _FOLD = 48, 4_000
 
 @click.command()
 @click.option("--source", multiple=True, metavar="NAME", help="Only these, as cli or telegram.")
-@click.option("--limit", type=click.IntRange(min=1), default=ROWS, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=ROWS, show_default=True, help="So many rows."
+)
 @click.option("--all", "everything", is_flag=True, help="Archived and hidden ones, too.")
 @json_option
 @pass_session

@@ -47,7 +47,7 @@ def test_help_of_a_command(name: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_short_help_fits(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["--help"], prog_name="signoff", standalone_mode=False)
-    listed = capsys.readouterr().out.partition("Commands:")[2]
+    listed = capsys.readouterr().out.partition("Review:")[2]
     assert listed.split("\n")[1:-1] != []
     assert "..." not in listed
     for name in COMMANDS:
