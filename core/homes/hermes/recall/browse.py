@@ -45,7 +45,10 @@ def browse(call: Call, limit: int) -> Json:
 
 
 def _v0_19(call: Call, limit: int) -> list[Json]:
-    """Roots alone, though branches take their places among the rows that are read."""
+    """Roots alone, though branches take their places among the rows that are read.
+
+    A chain that goes round ends (:attr:`.deviations.Deviation.CYCLE`).
+    """
     store = call.store
     listed = (
         f"(s.parent_session_id IS NULL OR {_is_branch('s')}) AND {_marker('s', _DELEGATED)} IS NULL"
@@ -125,7 +128,10 @@ def _tip(store: Store, session_id: Any) -> Any:
 
 
 def _newest(call: Call, limit: int) -> list[Json]:
-    """Also branches and what follows a reset; the root of a chain is hidden from its own tip."""
+    """Also branches and what follows a reset; the root of a chain is hidden from its own tip.
+
+    It may take as long as it takes (:attr:`.deviations.Deviation.DEADLINE`).
+    """
     store = call.store
     read = limit + _SPARE_NEWEST
     root, summarised = store.family(call.current) if call.current else (None, False)

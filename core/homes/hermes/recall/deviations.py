@@ -19,7 +19,14 @@ class Deviation(StrEnum):
         "new index (spec 7, case 14)"
     )
     BUSY = "a database that stays locked is an error; the agent finds nothing (spec 1.3, point 9)"
-    UNMADE = "a home without a database has no sessions; the agent would make one (spec 7, case 14)"
+    UNMADE = (
+        "a database that is missing, or has no table yet, has no sessions; the agent would make "
+        "its tables first, or trip over them in another profile (spec 7, case 14)"
+    )
+    INFINITE = (
+        "an infinite number is no number, and its default is used; the agent's tool breaks off"
+    )
+    BYTES = "a content stored as bytes is read as text; the agent's tool breaks off"
     CYCLE = "a chain of compactions that comes back to itself ends; the agent's query does not"
     BIGRAMS = (
         "newest: the agent's index of CJK pairs needs a tokenizer of its own and is never read; "

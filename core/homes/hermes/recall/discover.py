@@ -37,6 +37,7 @@ from core.homes.hermes.recall.windows import (
 
 DEFAULT_ROLES = ("user", "assistant")
 _NONE = "No matching sessions found."
+# Hints in our own words: Deviation.HINTS.
 _NONE_HINT = (
     _NONE + " All terms must be in one message: try OR between them, fewer of them, NOT for what"
     " is in the way, or a prefix with a trailing star (`deploy*`); quotes keep a phrase together."

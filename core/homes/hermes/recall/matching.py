@@ -95,7 +95,10 @@ def lacks_index(store: Store) -> bool:
 
 
 def matches(store: Store, wanted: Wanted) -> list[Match]:
-    """At most :data:`SCAN` rows, best first. Raises :class:`SearchError`."""
+    """At most :data:`SCAN` rows, best first; none for a query that SQLite cannot read.
+
+    Raises :class:`SearchError`, also for a lock (:attr:`.deviations.Deviation.BUSY`).
+    """
     if not wanted.query or (wanted.unindexed and wanted.rules is Rules.V0_19):
         return []
     try:
@@ -168,6 +171,8 @@ class _Search:
         return [Match(table, query, *row) for row in found]
 
     def _cjk(self) -> list[Match]:
+        """Trigrams where the words are long enough for them, else the rows themselves
+        (:attr:`.deviations.Deviation.BIGRAMS`)."""
         text = lexer.bare(self.wanted.query)
         words = lexer.words(text)
         has_trigrams = self.store.db.layout.trigram is not Storage.NONE

@@ -13,6 +13,7 @@ from core.homes.hermes.recall.store import REFUSALS, Place, Session, Window
 from core.homes.hermes.recall.windows import Json, shape
 
 DEFAULT_WINDOW, LARGEST_WINDOW = 5, 20
+# In our own words: Deviation.HINTS.
 _HINT = (
     "Forward: pass the id of the last message as around_message_id; backward: that of the first."
     " The message at the edge comes again. Fewer than `window` messages before or after mean the"

@@ -224,6 +224,7 @@ def _message(row: Sequence[Any]) -> Mapping[str, Any]:
     found = dict(zip(_MESSAGE, row, strict=True))
     content = found["content"]
     if isinstance(content, bytes):
+        # Deviation.BYTES.
         found["content"] = content = content.decode("utf-8", "replace")
     if isinstance(content, str) and content.startswith(_STRUCTURED):
         found["content"] = _json(content.removeprefix(_STRUCTURED), content)

@@ -199,6 +199,7 @@ def _unlinked(session_id: str) -> str:
 
 
 def _clamped(value: Any, default: int, largest: int) -> int:
+    """``value`` as a number from 1 on (:attr:`.deviations.Deviation.INFINITE`)."""
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):

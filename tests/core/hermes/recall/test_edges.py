@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from core.homes.hermes.recall.deviations import Deviation
 from core.homes.hermes.recall.profiles import Profiles
 from core.homes.hermes.recall.tool import recall
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.sessions import opening
 from tests.core.hermes.recall.calls import NOW, Asked, Json, condensed, fixture_home, ids
 from tests.core.hermes.recall.databases import Made
 
@@ -56,7 +58,7 @@ def test_window(ask: Asked, window: object, used: int) -> None:
 
 @pytest.mark.parametrize("anchor", ["x", "", [], 1e999, float("nan")])
 def test_an_anchor_that_is_no_integer(ask: Asked, anchor: object) -> None:
-    """An infinite one makes the agent's tool fail; signoff says the same as for any other."""
+    """:attr:`Deviation.INFINITE` for one of them."""
     assert ask(session_id=MARATHON, around_message_id=anchor) == {
         "error": "scroll requires integer around_message_id",
         "success": False,
@@ -164,7 +166,7 @@ def test_a_family_that_goes_round_ends(tmp_path: Path) -> None:
 
 
 def test_contents_of_every_kind(tmp_path: Path) -> None:
-    """Spec 7, case 12, and 1.4."""
+    """Spec 7, case 12, and 1.4; :attr:`Deviation.BYTES`."""
     made = Made(tmp_path / "home", OLD)
     made.session("a")
     parts = '\0json:[{"type": "text", "text": "needle"}]'
@@ -278,6 +280,26 @@ def test_a_home_without_a_conversation(tmp_path: Path, make: object, rules: Rule
     assert sorted(home.iterdir()) == before
 
 
+def test_a_lock_is_no_empty_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """:attr:`Deviation.BUSY`."""
+    monkeypatch.setattr(opening, "BUSY", 0.2)
+    made = Made(tmp_path / "home", OLD)
+    made.session("a")
+    made.say("a", "needle")
+    ask = Asked(made.done())
+    writer = sqlite3.connect(ask.home / "state.db", isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    writer.execute("UPDATE sessions SET title = 'being written'")
+    for rules in Rules:
+        for arguments in ({"query": "needle"}, {}, {"session_id": "a"}):
+            said = Asked(ask.home, rules)(**arguments)
+            assert said["success"] is False
+            assert said["error"].startswith("Session database not available: ")
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert ask(query="needle")["count"] == 1
+
+
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "state.db").write_bytes(b"no database at all" * 100)
     said = Asked(tmp_path)(query="deploy")
@@ -346,3 +368,13 @@ def test_jobs_come_after_people_under_every_order(tmp_path: Path) -> None:
         rows: list[Json] = ask(query="needle", sort=order)["results"]
         assert rows[0]["session_id"] == "person", order
     assert condensed(ask(query="needle", limit=1))["results"][0]["source"] == "cli"
+
+
+@pytest.mark.parametrize("deviation", Deviation)
+def test_every_deviation_is_named_where_it_is_made_and_tested(deviation: Deviation) -> None:
+    tests = Path(__file__).parent
+    code = tests.parents[3] / "core" / "homes" / "hermes" / "recall"
+    for folder in (code, tests):
+        sources = [each for each in folder.glob("*.py") if each.stem != "deviations"]
+        named = f"Deviation.{deviation.name}"
+        assert any(named in each.read_text("utf-8") for each in sources), folder

@@ -82,6 +82,7 @@ def test_the_fields_of_a_search_in_their_order(made: Made) -> None:
 
 
 def test_nothing_found_says_how_to_ask_for_more(made: Made) -> None:
+    """2.1; :attr:`Deviation.HINTS`: what it says counts, not its words."""
     old, new = both(made)
     assert old(query="needle")["message"] == "No matching sessions found."
     hint = new(query="needle")["message"]
@@ -420,7 +421,7 @@ def test_scroll_says_how_to_go_on(made: Made) -> None:
 
 
 def test_browse_lists_branches_and_what_follows_a_reset(made: Made) -> None:
-    """1.7, 2.4 and 7.10."""
+    """1.7, 2.4 and 7.10; however long it takes (:attr:`Deviation.DEADLINE`)."""
     made.session("root", end_reason="idle", session_key="k")
     made.session("reset", parent_session_id="root", session_key="k")
     made.session("marked", parent_session_id="root", model_config={"_reset_from": "root"})
@@ -458,6 +459,16 @@ def test_browse_shows_a_chain_as_its_newest_part(made: Made) -> None:
     assert row["preview"] == "[CONTEXT COMPACTION — REFERENCE ONLY] earlier"
     assert found(new(limit=10, current_session_id="tip")) == ["sibling"]
     assert found(old(limit=10, current_session_id="tip")) == []
+
+
+def test_a_bigram_index_is_not_touched(made: Made) -> None:
+    """1.3, point 11, :attr:`Deviation.BIGRAMS`: its tokenizer is the agent's own."""
+    made.session("a")
+    made.say("a", "桂林的索引")
+    made.run("CREATE TABLE messages_fts_cjk (content TEXT)")
+    _, new = both(made)
+    assert found(new(query="桂林")) == ["a"]
+    assert found(new(query="桂林的")) == ["a"]
 
 
 def test_browse_goes_by_the_later_of_message_and_heartbeat(made: Made) -> None:
