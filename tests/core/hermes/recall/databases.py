@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.homes.hermes.rules import Rules
-from tests.core.hermes.recall.calls import DATA
+from tests.core.hermes.recall.calls import DATA, Asked, Json
 
 START = 1_783_000_000.0
 
@@ -113,3 +113,14 @@ class Made:
         )
         assert cursor.lastrowid is not None
         return cursor.lastrowid
+
+
+def both(made: Made, current: str = "default") -> tuple[Asked, Asked]:
+    """The finished database under 0.19 and under the newest rules."""
+    home = made.done()
+    return Asked(home, Rules.V0_19, current), Asked(home, Rules.NEWEST, current)
+
+
+def found(answer: Json) -> list[str]:
+    """The sessions of an answer, in order."""
+    return [result["session_id"] for result in answer["results"]]
