@@ -102,10 +102,9 @@ def read_snapshot(view: View, snapshot: str) -> dict[str, Node]:
 def current(view: View) -> dict[str, Node]:
     """The skills as they stand, as a snapshot would hold them; recorded node by node."""
     found: dict[str, Node] = {}
-    for entry in sorted(view.names(SKILLS)):
-        if entry not in _APART:
-            for path, node in view.tree(join(SKILLS, entry)):
-                found[path[len(SKILLS) + 1 :]] = node
+    for entry in json.loads(view.ask("curator-entries", SKILLS, _entries)):
+        for path, node in view.tree(join(SKILLS, entry)):
+            found[path[len(SKILLS) + 1 :]] = node
     return found
 
 
@@ -143,6 +142,11 @@ def safety_copy(
         for file, data in files.items()
     ]
     return chosen, changes
+
+
+def _entries(view: View, folder: str) -> str:
+    """What a snapshot holds of a folder; a lock file that someone makes meanwhile is no change."""
+    return json.dumps([entry for entry in sorted(view.names(folder)) if entry not in _APART])
 
 
 def _snapshot(view: View, found: str) -> Snapshot:
