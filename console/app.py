@@ -155,6 +155,18 @@ class SignoffApp(Workspace):
         self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "skills"}))
 
+    def action_receipt(self) -> None:
+        from console.render.receipts import receipt_lines
+        from console.screens.sheet import Sheet
+
+        if self.undecided:
+            self.flash("It is being written; try again in a moment", ink.LABEL)
+        elif not self.receipts:
+            self.flash("Nothing was decided yet; the journal has what was before", ink.LABEL)
+        elif isinstance(self.screen, Room):
+            draw = partial(receipt_lines, tuple(self.receipts))
+            self.push_screen(Sheet("What became of it", draw))
+
     def action_reload(self) -> None:
         for room in self.rooms():
             room.clear_gone()

@@ -58,6 +58,9 @@ class Workspace(Jobs, Problems):
         self.reading: Reading | None = None
         self._facts: HomeFacts | None = None
         self.writes = Writes(self, self._settled, self.show_problem)
+        #: What became of the last run of decisions, and how many of it are not written yet.
+        self.receipts: list[Receipt] = []
+        self.undecided = 0
         self._stop = threading.Event()
         self._live: Live | None = None
 
@@ -154,7 +157,19 @@ class Workspace(Jobs, Problems):
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
     ) -> None:
         """Queue a decision: one at a time, in order, never cancelled half way."""
-        self.writes.add(task, done, key)
+        if key == outside.OUTSIDE:
+            self.writes.add(task, done, key)
+            return
+        if not self.undecided:
+            self.receipts = []
+        self.undecided += 1
+
+        def decided(key: str, receipt: Receipt) -> None:
+            self.undecided -= 1
+            self.receipts.append(receipt)
+            done(key, receipt)
+
+        self.writes.add(task, decided, key)
 
     def _settled(self, receipt: Receipt) -> None:
         if receipt.journal is not None:
@@ -215,6 +230,7 @@ class Workspace(Jobs, Problems):
         self._stop.set()
         self._stop = found.stop
         self.reading = self._facts = None
+        self.receipts = []
         mode = self.current_mode
         self.switch_mode(OPENING)
         self._renew(*(name for name in self.MODES if name != OPENING))

@@ -66,7 +66,10 @@ class JournalItem:
 
 @dataclass(frozen=True, slots=True)
 class JournalDetail:
-    """One decision with what it changed, already read. ``who`` names user, terminal, parent."""
+    """One decision with what it changed, already read. ``who`` names user, terminal, parent.
+
+    ``changed`` are the paths it wrote beside its record, ``next`` what that means for the agent.
+    """
 
     item: JournalItem
     at: str
@@ -75,6 +78,8 @@ class JournalDetail:
     who: str
     entries: tuple[EntryChange, ...]
     changes: tuple[Change | Move, ...]
+    changed: tuple[str, ...] = ()
+    next: str = ""
 
 
 def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
@@ -116,6 +121,8 @@ def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iter
         Content.assemble((f"{sign} {item.state}  ", style), ink.block(item.message)),
         *([ink.line(f"Note: {item.note}")] if item.note else []),
         *([ink.line(_step(item.bulk), ink.LABEL)] if item.bulk else []),
+        *([ink.line(f"Changed: {', '.join(detail.changed)}", ink.LABEL)] if detail.changed else []),
+        *([ink.line(f"Next: {detail.next}")] if detail.next else []),
         *([ink.line(_ADVICE[item.state], style)] if item.state in _ADVICE else []),
     ):
         for piece in wrapped(content, width):

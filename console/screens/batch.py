@@ -76,6 +76,6 @@ def _count(number: int, noun: str) -> str:
 
 def _single(receipt: Receipt) -> tuple[str, str]:
     if receipt.ok:
-        return f"✓ {receipt.subject} (u takes it back): {receipt.message}", ink.GOOD
+        return f"✓ {receipt.subject} (u takes it back, i says more): {receipt.message}", ink.GOOD
     message = f"✗ {receipt.subject}: {receipt.message}{_NEXT.get(receipt.category, '')}"
     return message, ink.DANGER

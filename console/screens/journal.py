@@ -222,6 +222,8 @@ class JournalScreen(Browser):
 
 
 def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
+    from core.desk.receipts import after_entry
+
     user, parent = entry.actor.get("user", ""), entry.actor.get("parent", "")
     by = "noticed by" if item.state == "outside" else "by"
     who = f"{by} {user}, {entry.actor.get('terminal') or 'no terminal'}, from {parent}"
@@ -231,6 +233,8 @@ def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
         home=short(entry.home),
         profile=entry.profile,
         who=who,
+        changed=tuple(path for path in entry.changed if entry.ok and path != entry.record),
+        next=after_entry(entry),
         entries=entry.entries,
         changes=tuple(
             s.change for s in entry.steps if not s.edits and s.change.path != entry.record

@@ -340,7 +340,9 @@ class MemoryScreen(Browser):
             from core.desk.remember import carry_out
 
             made.append(plan(opened))
-            return carry_out(opened, made[0])
+            receipt = carry_out(opened, made[0])
+            written = receipt.ok and receipt.journal is not None
+            return replace(receipt, findings=made[0].outcome.findings if written else ())
 
         def done(_key: str, receipt: Receipt) -> None:
             if receipt.ok:
@@ -348,8 +350,7 @@ class MemoryScreen(Browser):
                 self._follow = follow
             elif typed is not None:
                 self._drafts[key] = typed
-            written = receipt.ok and receipt.journal is not None
-            findings = made[0].outcome.findings if written else ()
+            findings = receipt.findings
             verb = made[0].verb if made else ""
             gone = key if verb == "forget" else ""
             self._left = _Left(_TITLES[bool(gone)], findings, gone, follow) if findings else None
@@ -364,9 +365,10 @@ class MemoryScreen(Browser):
         elif receipt.ok and verb == "forget":
             # The entry's words would push what remains off the line.
             remains = " ".join(found.message for found in findings if found.code == "remains")
-            self.flash(f"✓ Forgotten, u takes it back. It remains: {remains}", ink.GOOD)
+            said = f"✓ Forgotten, u takes it back, i says more. It remains: {remains}"
+            self.flash(said, ink.GOOD)
         elif receipt.ok:
-            self.flash(f"✓ {receipt.message} u takes it back", ink.GOOD)
+            self.flash(f"✓ {receipt.message} u takes it back, i says more", ink.GOOD)
         else:
             again = "; try again in a moment" if receipt.category == "locked" else ""
             tail = " Your text is kept: the same key opens it again" if kept else ""

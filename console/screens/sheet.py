@@ -24,7 +24,7 @@ class Sheet(ModalScreen[None]):
     ``wide`` is the width it takes where the terminal is that wide.
     """
 
-    BINDINGS: ClassVar = [("escape,q,question_mark,f1,enter", "close", "close")]
+    BINDINGS: ClassVar = [("escape,q,question_mark,f1,enter,i", "close", "close")]
 
     def __init__(
         self, title: str, draw: Callable[[int], Sequence[Line]], *, wide: int = NARROW

@@ -60,7 +60,7 @@ async def test_forget_acts_at_once_says_what_remains_and_u_brings_it_back(home: 
         await console.press("2", "j", "d")
         assert entries(home) == [was[0], *was[2:]]
         assert console.flash.startswith(
-            "✓ Forgotten, u takes it back. It remains: Sessions that run now keep it"
+            "✓ Forgotten, u takes it back, i says more. It remains: Sessions that run now keep it"
         )
         assert at_cursor(console) == was[2]
         assert console.words.startswith("It is gone from the file, and remains elsewhere:")
@@ -358,7 +358,7 @@ async def test_hostile_entries_are_moved_and_forgotten_byte_for_byte(
     before = tree(home)
     async with open_console(home) as console:
         await console.press("2", *"jjjjjjj", "K", "d")
-        assert console.flash.startswith("✓ Forgotten, u takes it back.")
+        assert console.flash.startswith("✓ Forgotten, u takes it back, i")
         assert "\x1b" not in console.picture
         await console.press("u", "u")
         assert tree(home) == before

@@ -395,7 +395,7 @@ def _receipt(ok: bool, category: str = "applied") -> Receipt:
 @pytest.mark.parametrize(
     ("verb", "receipts", "skipped", "said"),
     [
-        ("approve", [_receipt(True)], 0, "✓ x (u takes it back): Done."),
+        ("approve", [_receipt(True)], 0, "✓ x (u takes it back, i says more): Done."),
         ("approve", [_receipt(False, "locked")], 0, "✗ x: Done.; try again in a moment"),
         ("reject", [_receipt(True)] * 3, 0, "3 refused; u takes them back"),
         (
