@@ -99,8 +99,8 @@ class Builder:
             return
         parts = list(fields.stretches(document.text))
         with guarded():
-            for part in parts:
-                self._learn(part)
+            # The longest messages are dumps: what is misspelled in them nobody looks for.
+            self._learn(parts[0])
             self._messages.add_document(fields.message(document, parts))
         self._waiting += 1
         self._characters += len(document.text)

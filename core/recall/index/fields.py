@@ -25,7 +25,7 @@ WORD, PARTS = "word", "parts"
 #: Words come folded and spaced, so that core.recall.words alone says what a word is.
 _SPACED = "whitespace"
 #: Characters of a message that become words in one go; a phrase across such a border is lost.
-_STRETCH = 1_000_000
+_STRETCH = 250_000
 
 
 def messages_schema() -> tantivy.Schema:

@@ -86,6 +86,9 @@ def test_a_killed_build_goes_on_and_ends_in_the_same_answers(
     assert kills[-1] - EVERY <= asked_after[0] < COUNT
     assert index.state().status is Status.READY
     assert answers(index) == whole
+    # What the killed ones had begun to write is not left behind.
+    segments = json.loads((folder / files.MESSAGES / "meta.json").read_text())["segments"]
+    assert len(list((folder / files.MESSAGES).glob("*.idx"))) == len(segments)
 
 
 def test_a_kill_between_commit_and_description_counts_nothing_twice(
