@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from console import themes, uistate, undoing
 from console.actions import MODES
+from console.herald import Herald
 from console.palette import ActionProvider
 from console.render import ink
 from console.screens.opening import Opening
@@ -72,8 +73,9 @@ class SignoffApp(Workspace):
         clock: Callable[[], datetime],
         keys: Mapping[str, str] | None = None,
         live: bool = True,
+        herald: Herald | None = None,
     ) -> None:
-        super().__init__(start, live=live)
+        super().__init__(start, live=live, herald=herald)
         self._state = state
         self.log_file = state / "signoff.log"
         self.keys: Mapping[str, str] = keys or {}

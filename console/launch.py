@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.actions import unknown_ids
 from console.app import SignoffApp
+from console.herald import Herald
 from core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,14 +35,28 @@ def launch(session: Session, mode: str = "") -> int:
         raise UsageError(f"[keys] of the settings names an unknown action {name!r}", hint)
     state = session.state()
     _log_to(state)
-    app = SignoffApp(session.open, state=state, clock=session.now, keys=dict(settings.keys))
+    herald = Herald(title=settings.title, bell=settings.bell)
+    app = SignoffApp(
+        session.open, state=state, clock=session.now, keys=dict(settings.keys), herald=herald
+    )
     if mode:
         app.ui = replace(app.ui, mode=mode)
     gc.set_threshold(*COLLECTING)
-    app.run(mouse=session.mouse)
+    try:
+        app.run(mouse=session.mouse)
+    finally:
+        _write(herald.farewell())
     if app.no_home is not None:
         raise app.no_home
     return app.return_code or 0
+
+
+def _write(said: str) -> None:
+    """Write to the terminal where Textual does; one that was hung up hears nothing."""
+    if said and sys.__stderr__ is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.__stderr__.write(said)
+            sys.__stderr__.flush()
 
 
 def _log_to(state: Path) -> None:

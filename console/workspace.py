@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from console import looking, outside
+from console.herald import Herald
 from console.jobs import Jobs
 from console.live import HomeChanged, Live
 from console.problems import Problems
 from console.render import ink
-from console.render.header import HomeFacts, header, notice
+from console.render.header import HomeFacts, header, notice, waiting
 from console.screens.host import Reading
 from console.screens.room import Room
 from console.writes import Writes
@@ -49,8 +50,9 @@ class Workspace(Jobs, Problems):
 
     now: Callable[[], datetime]
 
-    def __init__(self, start: Callable[[], Opened], *, live: bool) -> None:
+    def __init__(self, start: Callable[[], Opened], *, live: bool, herald: Herald | None) -> None:
         super().__init__()
+        self._herald = herald
         self._start = start
         self._watches = live
         self.opened: Opened | None = None
@@ -119,10 +121,20 @@ class Workspace(Jobs, Problems):
             self._facts = looking.left(self._facts)
         else:
             self.reading, self._facts = looked.reading, looked.facts
+            self._proclaim(opened, looked)
         for room in self.rooms():
             room.show_header()
             if looked is not None:
                 room.queue_read()
+
+    def _proclaim(self, opened: Opened, looked: looking.Looked) -> None:
+        if self._herald is None or self._driver is None:
+            return
+        queue, found = looked.reading.queue, opened.found
+        records = [p.file for p in queue.proposals] + [u.file for u in queue.unreadable]
+        said = self._herald.news(str(found.home), found.profile, waiting(looked.facts), records)
+        if said:
+            self._driver.write(said)
 
     # -- live ------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class Settings:
     """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract.
     ``search_index``: whether the past is indexed in signoff's own folder.
 
+    ``title`` and ``bell``: whether the console sets the terminal's title and rings for what is new.
     ``keys`` maps an action of the console (``review.approve``) to its keys, comma separated.
     """
 
@@ -38,6 +39,8 @@ class Settings:
     decide_needs_terminal: bool = False
     search_index: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
+    title: bool = False
+    bell: bool = False
 
 
 def read_settings(path: Path) -> Settings:
@@ -51,6 +54,9 @@ def read_settings(path: Path) -> Settings:
         fragment = false
         [keys]
         "review.approve" = "ctrl+a"
+        [console]
+        title = true
+        bell = true
 
     Raises :class:`UsageError` naming the file and the key that is wrong.
     """
@@ -68,6 +74,7 @@ def read_settings(path: Path) -> Settings:
     terminal = data.pop("decide_needs_terminal", False)
     index = data.pop("search_index", True)
     keys = data.pop("keys", {})
+    console = data.pop("console", {})
     for key in data:
         raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
     if not isinstance(terminal, bool):
@@ -83,7 +90,16 @@ def read_settings(path: Path) -> Settings:
             raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise UsageError(f"[keys] in {path} must map actions to keys, as text", _HINT)
-    return Settings(frozenset(name for name, on in guards.items() if not on), terminal, index, keys)
+    if not isinstance(console, dict):
+        raise UsageError(f"[console] in {path} must be a table", _HINT)
+    for name, value in console.items():
+        if name not in _CONSOLE:
+            raise UsageError(f"[console] in {path} has an unknown key {name!r}", _HINT)
+        if not isinstance(value, bool):
+            raise UsageError(f"console.{name} in {path} must be true or false", _HINT)
+    off = frozenset(name for name, on in guards.items() if not on)
+    return Settings(off, terminal, index, keys, **console)
 
 
+_CONSOLE = ("title", "bell")
 _HINT = "Mend or remove the line; the README lists every setting"

@@ -52,7 +52,7 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
         Content.styled(f"{number} {title}", "bold reverse" if name == mode else ink.LABEL)
         for number, (name, title) in enumerate(MODES.items(), 1)
     )
-    short = _waiting(facts)
+    short = "" if facts is None else waiting(facts)
     unreadable = facts.unreadable if facts else 0
     counts = f"{short}, {unreadable:,} unreadable" if unreadable else short
     named = Content.assemble(("signoff  ", ink.TITLE), tabs)
@@ -62,9 +62,8 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
     return _ends(tabs, Content(""), width)
 
 
-def _waiting(facts: HomeFacts | None) -> str:
-    if facts is None:
-        return ""
+def waiting(facts: HomeFacts) -> str:
+    """How much waits, in words."""
     if facts.partly:
         return f"{facts.waiting:,}+ waiting" if facts.waiting else "waiting: unknown"
     return f"{facts.waiting:,} waiting"

@@ -29,6 +29,14 @@ def test_all_there_is(path: Path) -> None:
     assert read_settings(path) == Settings(frozenset({"fragment", "modes"}), True)
 
 
+def test_title_and_bell_are_off_until_asked_for(path: Path) -> None:
+    assert (Settings().title, Settings().bell) == (False, False)
+    path.write_text("[console]\ntitle = true\n", encoding="utf-8")
+    assert (read_settings(path).title, read_settings(path).bell) == (True, False)
+    path.write_text("[console]\ntitle = false\nbell = true\n", encoding="utf-8")
+    assert (read_settings(path).title, read_settings(path).bell) == (False, True)
+
+
 @pytest.mark.parametrize("guard", GUARDS)
 def test_every_guard_has_a_switch(path: Path, guard: str) -> None:
     path.write_text(f"[guards]\n{guard} = false\n", encoding="utf-8")
@@ -57,6 +65,9 @@ def test_the_guards_of_the_design_with_their_kinds() -> None:
         ("[guards]\nfragment = 0\n", "guards.fragment in {path} must be true or false"),
         ('[guards]\nfragment = "no"\n', "guards.fragment in {path} must be true or false"),
         ("[[guards]]\nfragment = false\n", "[guards] in {path} must be a table"),
+        ("console = 1\n", "[console] in {path} must be a table"),
+        ("[console]\nbells = true\n", "[console] in {path} has an unknown key 'bells'"),
+        ("[console]\nbell = 1\n", "console.bell in {path} must be true or false"),
         ("guards = ", "The settings {path} cannot be read"),
         ("a = 1\na = 2\n", "The settings {path} cannot be read"),
     ],
