@@ -28,6 +28,10 @@ def board(opened: Opened, seen: Board, rows: Sequence[Row], archive: Sequence[Ar
         "skills": [row(each) for each in rows],
         "archived": [archived(each) for each in archive],
         "snapshots": [snapshot(each) for each in seen.snapshots],
+        "borrowed": [
+            {"name": each.name, "folder": each.folder, "provenance": each.origin}
+            for each in seen.borrowed
+        ],
         "findings": [shapes.finding(each) for each in seen.findings],
     }
 

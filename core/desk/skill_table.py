@@ -16,6 +16,7 @@ from core.desk.skills import terms_of
 from core.errors import NotFoundError, StateError, UsageError
 from core.homes.hermes.curator import health
 from core.homes.hermes.curator.archive import Reference, references
+from core.homes.hermes.curator.borrowed import Borrowed, read_borrowed
 from core.homes.hermes.curator.curate import predict
 from core.homes.hermes.curator.heads import Head, read_head
 from core.homes.hermes.curator.history import (
@@ -86,7 +87,10 @@ class Archived:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All of it at one moment; ``findings`` are about the home, not about one skill."""
+    """All of it at one moment; ``findings`` are about the home, not about one skill.
+
+    ``borrowed`` are skills of plugins and projects: to look at only.
+    """
 
     now: datetime
     rules: Rules
@@ -96,6 +100,7 @@ class Board:
     rows: tuple[Row, ...]
     archived: tuple[Archived, ...]
     snapshots: tuple[Snapshot, ...]
+    borrowed: tuple[Borrowed, ...]
     findings: tuple[Finding, ...]
 
 
@@ -156,6 +161,7 @@ def board(opened: Opened) -> Board:
         rows=_rows(view, inventory, terms, offering, around),
         archived=_archived(opened, view, packages, inventory, terms),
         snapshots=list_snapshots(view),
+        borrowed=_borrowed(opened, view, terms.rules),
         findings=tuple(health.of_home(inventory, packages, leftovers(view), state)),
     )
 
@@ -347,6 +353,11 @@ def _note(message: str, findings: Sequence[Finding]) -> str:
 def _offering(opened: Opened, view: View) -> Offering:
     judging = opened.judging()
     return read_offering(view, judging.environ, judging.managed)
+
+
+def _borrowed(opened: Opened, view: View, rules: Rules) -> tuple[Borrowed, ...]:
+    judging = opened.judging()
+    return read_borrowed(view, rules, judging.environ, judging.managed)
 
 
 def _files(view: View, folder: str) -> tuple[PackageFile, ...]:

@@ -10,6 +10,8 @@ from core.homes.hermes.skills.replay import LOCKS
 from core.model import Finding, NodeKind, Outcome, Severity
 from core.view import View, join, name, sha256
 
+#: Locks of single skills held at once; a run that moves more holds the rows' lock and its claim.
+MAX_LOCKS = 256
 #: Folders named in one sentence; more are only counted.
 NAMED = 4
 
@@ -73,8 +75,9 @@ def owner_of(name: str, inventory: Inventory, terms: Terms) -> Outcome | None:
 def locks(view: View, folders: Iterable[str]) -> tuple[str, ...]:
     """The rows' lock, and newer agents' lock of each folder's name where they keep locks."""
     found = [usage.LOCK]
-    if view.kind(LOCKS) is NodeKind.DIR:
-        for named in dict.fromkeys(name(folder) for folder in folders):
+    names = dict.fromkeys(name(folder) for folder in folders)
+    if view.kind(LOCKS) is NodeKind.DIR and len(names) <= MAX_LOCKS:
+        for named in names:
             digest = sha256(named.encode("utf-8", "surrogateescape"))
             found.append(join(LOCKS, f"{digest}.lock"))
     return tuple(found)

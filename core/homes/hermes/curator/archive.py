@@ -7,7 +7,7 @@ its category is forgotten, the row says archived, a bundled name is suppressed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from core.homes.hermes.curator.acting import blocked, locks, meant, odd_row, owner_of, untouchable
@@ -81,7 +81,7 @@ def plan_archive(view: View, terms: Terms, token: str) -> Outcome:
     )
 
 
-def place(view: View, skill: Skill, terms: Terms, taken: frozenset[str] = frozenset()) -> str:
+def place(view: View, skill: Skill, terms: Terms, taken: Container[str] = ()) -> str:
     """Where ``skill`` would stand in the archive, ``""`` if nowhere."""
     if view.kind(ARCHIVE) not in (None, NodeKind.DIR):
         return ""

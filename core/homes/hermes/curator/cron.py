@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.homes.hermes.yaml_text import parse
@@ -23,12 +23,16 @@ BUNDLES = "skill-bundles"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One scheduled job and the skills it names, as it names them; paused ones count."""
+    """One scheduled job and the skills it names, as it names them; paused ones count.
+
+    ``reach`` are all words it calls skills by, bundles unfolded.
+    """
 
     id: str
     name: str
     enabled: bool
     skills: tuple[str, ...]
+    reach: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> str:
@@ -61,22 +65,19 @@ class References:
 
     def jobs_of(self, words: frozenset[str]) -> tuple[Job, ...]:
         """The jobs that use the skill which goes by any of ``words``, bundles unfolded."""
-        return tuple(job for job in self.jobs if self._reach(job.skills) & words)
+        return tuple(job for job in self.jobs if not words.isdisjoint(job.reach))
 
     def bundles_of(self, words: frozenset[str]) -> tuple[Bundle, ...]:
         """The bundles that load the skill which goes by any of ``words``."""
         return tuple(found for found in self.bundles if _plain(found.skills) & words)
 
-    def _reach(self, called: Iterable[str]) -> frozenset[str]:
-        words = _plain(called)
-        inside = (_plain(found.skills) for found in self.bundles if found.calls & words)
-        return words.union(*inside)
-
 
 def read_references(view: View) -> References:
     """Jobs and bundles as they stand; the jobs' file is recorded as read."""
     jobs, problem = _jobs(view)
-    return References(jobs, _bundles(view), problem)
+    bundles = _bundles(view)
+    reaching = tuple(replace(job, reach=_reach(job.skills, bundles)) for job in jobs)
+    return References(reaching, bundles, problem)
 
 
 def words_for(declared: str, folder: str, root: str) -> frozenset[str]:
@@ -153,6 +154,11 @@ def _bundles(view: View) -> tuple[Bundle, ...]:
         words = tuple(text for item in skills if (text := str(item).strip()))
         found.append(Bundle(called, path, frozenset({called, _slug(called)}), words))
     return tuple(found)
+
+
+def _reach(called: Iterable[str], bundles: Iterable[Bundle]) -> frozenset[str]:
+    words = _plain(called)
+    return words.union(*(_plain(found.skills) for found in bundles if found.calls & words))
 
 
 def _plain(words: Iterable[str]) -> frozenset[str]:

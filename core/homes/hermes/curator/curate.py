@@ -9,7 +9,7 @@ everything while the jobs, the manifest or the hub's lock file cannot be read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -31,11 +31,10 @@ from core.homes.hermes.curator.transitions import (
 )
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
-from core.homes.hermes.skills.archiving import within
 from core.homes.hermes.skills.replay import LOCKS
 from core.homes.hermes.skills.tree import SKILLS
 from core.model import AnyChange, Finding, Move, NodeKind, Outcome, Severity
-from core.view import View, join
+from core.view import View, join, parent
 
 #: Newer agents hold this file while they run; it holds the number of their process.
 CLAIM = join(LOCKS, "curator-run")
@@ -78,13 +77,8 @@ class Prediction:
 
 
 def predict(view: View, terms: Terms, *, as_agent: bool = False) -> Prediction:
-    """What a run at ``terms.now`` does; with ``as_agent`` what the agent's own run would.
-
-    Recorded: a plan made of it holds while the same would come of it.
-    """
-    read_inventory(view, terms.config, terms.rules)
+    """What a run at ``terms.now`` does; with ``as_agent`` what the agent's own run would."""
     key = _key(terms, as_agent)
-    view.ask("curator-pass", key, _foretold)
     return view.shared(f"prediction {key}", lambda quiet: _predict(quiet, terms, as_agent))
 
 
@@ -102,6 +96,8 @@ def plan_curate(view: View, terms: Terms, *, as_agent: bool = False) -> Outcome:
         return refusal
     if state.problem:
         return Outcome("unreadable_target", f"{state.problem}; put it right or move it away.")
+    # The plan holds while the same would come of it.
+    view.ask("curator-pass", _key(terms, as_agent), _foretold)
     found = predict(view, terms, as_agent=as_agent)
     by_folder = {skill.folder: skill for skill in inventory.skills}
     by_name = {skill.name: skill for skill in inventory.candidates(terms)}
@@ -185,8 +181,8 @@ def _predict(view: View, terms: Terms, as_agent: bool) -> Prediction:
     limits, now = terms.settings.limits, terms.now
     transitions: list[Transition] = []
     skipped: list[Skipped] = []
-    taken: list[str] = []
-    gone: list[str] = []
+    taken: set[str] = set()
+    gone: set[str] = set()
     candidates = inventory.candidates(terms)
     for skill in candidates:
         decision = decide(
@@ -207,13 +203,13 @@ def _predict(view: View, terms: Terms, as_agent: bool) -> Prediction:
             continue
         moved = None
         if decision.to == ARCHIVED:
-            target = _moves_to(view, skill, terms, frozenset(taken), gone)
+            target = _moves_to(view, skill, terms, taken, gone)
             if not target:
                 skipped.append(Skipped(skill.name, "cannot_move", "its folder cannot be moved"))
                 continue
             moved = (skill.folder, target)
-            taken.append(target)
-            gone.append(skill.folder)
+            taken.add(target)
+            gone.add(skill.folder)
         rule = str(decision.rule)
         names = (*(job.shown for job in skill.jobs), *skill.bundles) if moved else ()
         transitions.append(
@@ -238,12 +234,13 @@ def _held(skill: Skill, decision: Decision, inventory: Inventory) -> str:
 
 
 def _moves_to(
-    view: View, skill: Skill, terms: Terms, taken: frozenset[str], gone: Iterable[str]
+    view: View, skill: Skill, terms: Terms, taken: Container[str], gone: Container[str]
 ) -> str:
     """The place in the archive; none for a skill inside one that went, or for the root itself."""
-    if skill.folder == SKILLS or any(within(skill.folder, folder) for folder in gone):
-        return ""
-    return place(view, skill, terms, taken)
+    above = skill.folder
+    while above and above not in gone:
+        above = parent(above)
+    return "" if above or skill.folder == SKILLS else place(view, skill, terms, taken)
 
 
 def _seed(skill: Skill, inventory: Inventory, terms: Terms) -> tuple[AnyChange, ...]:

@@ -64,12 +64,8 @@ def read_packages(view: View) -> tuple[Package, ...]:
 
 def leftovers(view: View) -> tuple[str, ...]:
     """What lies in the archive and is in no package: files, and folders without any."""
-    held = [package.folder for package in read_packages(view)]
-    return tuple(
-        entry
-        for entry in sorted(view.quiet().names(ARCHIVE))
-        if not any(folder == entry or folder.startswith(f"{entry}/") for folder in held)
-    )
+    held = {package.folder.partition("/")[0] for package in read_packages(view)}
+    return tuple(entry for entry in sorted(view.quiet().names(ARCHIVE)) if entry not in held)
 
 
 def find_package(view: View, token: str) -> tuple[Package, ...]:
@@ -79,21 +75,35 @@ def find_package(view: View, token: str) -> tuple[Package, ...]:
     comes first: one whose folder has exactly that name, then stamped ones, the newest first.
     """
     folders = json.loads(view.ask("archive-package", token, _folders))
-    by_folder = {package.folder: package for package in read_packages(view)}
-    return tuple(by_folder[folder] for folder in folders if folder in by_folder)
+    by_folder = _index(view)
+    return tuple(by_folder[folder][0] for folder in folders)
 
 
 def _folders(view: View, token: str) -> str:
-    return json.dumps([package.folder for package in _meant(read_packages(view), token)])
+    return json.dumps([package.folder for package in _meant(_index(view), token)])
 
 
-def _meant(packages: tuple[Package, ...], token: str) -> list[Package]:
+def _index(view: View) -> Mapping[str, list[Package]]:
+    """Packages by folder, by name and by where they go back to; by folder there is only one."""
+    return view.shared("archive-index", lambda quiet: _indexed(read_packages(quiet)))
+
+
+def _indexed(packages: tuple[Package, ...]) -> dict[str, list[Package]]:
+    found: dict[str, list[Package]] = {package.folder: [package] for package in packages}
+    for package in packages:
+        for key in {package.name, package.base}:
+            copies = found.setdefault(key, [])
+            if package not in copies:
+                copies.append(package)
+    return found
+
+
+def _meant(index: Mapping[str, list[Package]], token: str) -> list[Package]:
     path = token.removeprefix("skills/").removeprefix(".archive/").strip("/")
-    exact = [package for package in packages if package.folder == path]
+    exact = [package for package in index.get(path, []) if package.folder == path]
     wanted = exact[0].base if exact else token
-    copies = [package for package in packages if wanted in (package.base, package.name)]
-    copies.sort(key=lambda package: _rank(package, wanted))
-    return exact + [package for package in copies if package not in exact]
+    copies = [p for p in index.get(wanted, []) if wanted in (p.base, p.name) and p not in exact]
+    return exact + sorted(copies, key=lambda package: _rank(package, wanted))
 
 
 def _rank(package: Package, wanted: str) -> tuple[bool, bool, float, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.homes.hermes.config import read_config
+from core.homes.hermes.curator.borrowed import read_borrowed
 from core.homes.hermes.curator.cron import read_references, words_for
 from core.homes.hermes.curator.curate import plan_curate, predict
 from core.homes.hermes.curator.heads import read_head
@@ -22,6 +23,7 @@ from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.settings import Offering, read_offering, read_settings
 from core.homes.hermes.curator.state import STATE, due, plan_pause, read_state
+from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
 from core.model import Change, Severity
 from tests.core.hermes.curator.homes import (
@@ -409,3 +411,25 @@ def test_a_skill_inside_one_that_goes_goes_with_it() -> None:
     outcome = plan_curate(seen, terms(seen))
     assert moved(outcome) == {"ops/probe": ".archive/probe"}
     assert set(changed_rows(seen, outcome)) == {"probe"}
+
+
+def test_skills_of_plugins_and_trusted_projects_are_known_and_never_candidates() -> None:
+    """Spec 1.6; hermes-agent 0.19.0 registers a plugin's skills by its name."""
+    files = small(
+        **{
+            "plugins/web/skills/fetch/SKILL.md": skill("fetch"),
+            "/repo/.agents/skills/lint/SKILL.md": skill("lint"),
+            "/other/.hermes/skills/x/SKILL.md": skill("x"),
+            "config.yaml": config(more="skills: {trusted_project_dirs: [/repo, relative]}\n"),
+        }
+    )
+    seen = view(files)
+    newest = read_borrowed(seen, Rules.NEWEST, {})
+    assert [(each.name, each.origin) for each in newest] == [
+        ("fetch", "plugin"),
+        ("lint", "project"),
+    ]
+    assert [each.name for each in read_borrowed(seen, Rules.V0_19, {})] == ["fetch"]
+    judged = terms(seen)
+    candidates = read_inventory(seen, judged.config, judged.rules).candidates(judged)
+    assert [each.name for each in candidates] == ["probe"]
