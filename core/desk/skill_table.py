@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,9 @@ from core.view import View, name, parent
 class Row:
     """One live skill. ``next`` says in words what the next run does with it, and why.
 
-    ``forecast`` is empty for a skill that never moves; ``uses`` is ``None`` for a counter that is
-    no number. ``last_activity`` comes with the field it stands in.
+    ``becomes`` is the state that run gives it, ``""`` for none. ``forecast`` is empty for a skill
+    that never moves; ``uses`` is ``None`` for a counter that is no number. ``last_activity`` comes
+    with the field it stands in.
     """
 
     skill: Skill
@@ -66,6 +67,7 @@ class Row:
     next: str
     not_offered_because: str
     findings: tuple[Finding, ...]
+    becomes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class Archived:
 class Board:
     """All of it at one moment; ``findings`` are about the home, not about one skill.
 
+    ``blocked`` says why nothing may be written: the usage rows cannot be read.
     ``borrowed`` are skills of plugins and projects: to look at only.
     """
 
@@ -102,6 +105,7 @@ class Board:
     snapshots: tuple[Snapshot, ...]
     borrowed: tuple[Borrowed, ...]
     findings: tuple[Finding, ...]
+    blocked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ def board(opened: Opened) -> Board:
         snapshots=list_snapshots(view),
         borrowed=_borrowed(opened, view, terms.rules),
         findings=tuple(health.of_home(inventory, packages, leftovers(view), state)),
+        blocked=inventory.rows.problem,
     )
 
 
@@ -267,10 +272,16 @@ def _rows(
     pass_ = predict(view, terms)
     says = {line.name: f"{line.to}: {line.why}" for line in pass_.transitions}
     says |= {line.name: line.why for line in pass_.skipped}
+    becomes = {line.folder: line.to for line in pass_.transitions}
     held = {line.name for line in pass_.skipped if line.rule in ("held", "cron", "pinned")}
     skills = inventory.skills if only is None else (only,)
     return tuple(
-        _row(view, skill, terms, offering, around, says.get(skill.name, ""), skill.name in held)
+        replace(
+            _row(
+                view, skill, terms, offering, around, says.get(skill.name, ""), skill.name in held
+            ),
+            becomes=becomes.get(skill.folder, ""),
+        )
         for skill in skills
     )
 
