@@ -11,7 +11,7 @@ from textual.content import Content
 
 from console.render import ink
 from console.render.flow import flowed, line_rows
-from console.render.prepared import Block, Hidden, Prepared, fence_after
+from console.render.prepared import Block, Hidden, Prepared, drawable, fence_after
 from core.clock import is_date
 from core.conversations import Handoff, Mark, Visibility
 
@@ -192,20 +192,21 @@ def _time(at: float | None) -> Content:
 
 def _text(prepared: Prepared, block: Block, width: int) -> Iterator[Row]:
     """The rows of a block; code, its fences and differences each in their style."""
-    if not block.text and not block.title:
+    if not block.raw and not block.title:
         if not prepared.calls and prepared.message.handoff is not Handoff.OPAQUE:
             yield from _indented(Content.styled("no text", ink.LABEL), width)
         return
-    indent = _indent(width)
+    indent, fence, start = _indent(width), block.fence, 0
     plain = "" if prepared.message.visibility is Visibility.LIVE else "dim"
-    fence, start, spans, tokens = block.fence, 0, _Near(block.spans), _Near(block.tokens)
-    while start <= len(block.text):
-        end = block.text.find("\n", start)
-        end = len(block.text) if end < 0 else end
-        before, fence = fence, _fence(fence, block.text, start, end)
-        style = _line_style(block.text[start : start + 4], before, fence, block.diff) or plain
-        for a, b in line_rows(block.text, start, end, width - indent):
-            content = Content(" " * indent + block.text[a:b])
+    safe = drawable(block)
+    spans, tokens = _Near(safe.spans), _Near(safe.tokens)
+    while start <= len(safe.text):
+        end = safe.text.find("\n", start)
+        end = len(safe.text) if end < 0 else end
+        before, fence = fence, _fence(fence, safe.text, start, end)
+        style = _line_style(safe.text[start : start + 4], before, fence, block.diff) or plain
+        for a, b in line_rows(safe.text, start, end, width - indent):
+            content = Content(" " * indent + safe.text[a:b])
             for first, last in tokens.within(a, b):
                 content = content.stylize(ink.HIDDEN, first - a + indent, last - a + indent)
             marks = tuple((f - a + indent, t - a + indent) for f, t in spans.within(a, b))

@@ -1,7 +1,8 @@
-"""A message made ready to be laid out at any width: safe, matched, cut into blocks.
+"""A message made ready to be laid out at any width: matched, and cut into blocks.
 
 This is the part of reading that costs with the length of a text, so it runs in a thread. What comes
-of it is laid out a block at a time: a text of many megabytes costs a key no more than a short one.
+of it is made safe and laid out a block at a time: a text of many megabytes costs a key no more than
+a short one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Find = Callable[[str], Sequence[tuple[int, int]]]
 Breathe = Callable[[], None]
 
 #: Characters laid out at a time.
-BLOCK = 4096
+BLOCK = 2048
 #: A text longer than this, in either, is folded to its head.
 LONG_CHARS, LONG_LINES = 3_000, 40
 HEAD_CHARS, HEAD_LINES = 1_500, 16
@@ -40,19 +41,26 @@ _HUNK = re.compile(r"^(?:@@ -\d+(?:,\d+)? \+\d+|diff --git )", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of safe ``text``, laid out as one.
+    """A stretch of a text as it is stored, laid out as one; not safe to draw.
 
-    ``spans`` are its matches, ``tokens`` what stands for hidden characters; ``fence`` is the code
-    fence it begins in, ``""`` for none; ``diff`` says the whole text is one. ``title`` names the
-    call whose arguments begin here.
+    ``spans`` are its matches; ``fence`` is the code fence it begins in, ``""`` for none; ``diff``
+    says the whole text is one. ``title``, which is safe, names the call whose arguments begin here.
     """
 
-    text: str
+    raw: str
     spans: tuple[tuple[int, int], ...] = ()
-    tokens: tuple[tuple[int, int], ...] = ()
     fence: str = ""
     diff: bool = False
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawable:
+    """A block's safe ``text``, its matches, and the ``tokens`` that stand for what it hides."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    tokens: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,8 @@ def prepare(
     """
     raw = message.text
     spans = found(find, raw, breathe)
-    diff = _HUNK.search(raw, 0, 20_000) is not None
+    # In what people and models say a difference stands in a fence.
+    diff = message.role == "tool" and _HUNK.search(raw, 0, 20_000) is not None
     blocks = list(_blocks(raw, spans, breathe, diff=diff))
     texts = len(blocks)
     calls = []
@@ -162,6 +171,19 @@ def found(find: Find | None, raw: str, breathe: Breathe = lambda: None) -> list[
         breathe()
         start = end
     return sorted(spans)
+
+
+def drawable(block: Block) -> Drawable:
+    """A block made safe."""
+    shown, spans = text.safe_spans(block.raw, block.spans, lines=True)
+    if shown == block.raw:
+        return Drawable(shown, spans, ())
+    tokens, at = [], 0
+    for piece in text.pieces(block.raw, lines=True):
+        if piece.mark is not None:
+            tokens.append((at, at + len(piece.shown)))
+        at += len(piece.shown)
+    return Drawable(shown, spans, tuple(tokens))
 
 
 def fence_after(fence: str, line: str) -> str:
@@ -237,8 +259,8 @@ def _blocks(
                 break
             inside.append((max(start, at) - at, min(stop, end) - at))
         # The end of the last line is no line of its own, and between two blocks it is the break.
-        whole = piece[:-1] if end < len(raw) and piece.endswith("\n") else piece
-        yield _block(whole, inside, fence, diff)
+        line = piece[:-1] if end < len(raw) and piece.endswith("\n") else piece
+        yield Block(line, tuple((a, min(b, len(line))) for a, b in inside), fence, diff)
         if "```" in piece or "~~~" in piece:
             for line in piece.split("\n"):
                 fence = fence_after(fence, line)
@@ -246,20 +268,6 @@ def _blocks(
         if end >= len(raw):
             return
         at = end
-
-
-def _block(raw: str, spans: list[tuple[int, int]], fence: str, diff: bool) -> Block:
-    shown = text.safe(raw, lines=True)
-    if shown == raw:
-        spans = [(a, min(b, len(raw))) for a, b in spans]
-        return Block(shown, tuple(spans), (), fence, diff)
-    shown, moved = text.safe_spans(raw, spans, lines=True)
-    tokens, at = [], 0
-    for piece in text.pieces(raw, lines=True):
-        if piece.mark is not None:
-            tokens.append((at, at + len(piece.shown)))
-        at += len(piece.shown)
-    return Block(shown, moved, tuple(tokens), fence, diff)
 
 
 def _boundary(raw: str, start: int, limit: int) -> int:

@@ -46,14 +46,20 @@ class Outline:
         self.marks = marks
         self.shown = shown or Shown()
         self.dividers = dividers or {}
-        self._numbers = {mark.id: number for number, mark in enumerate(marks)}
-        self._places = array(
-            "L", (number for number, mark in enumerate(marks) if self.shown.admits(mark))
-        )
-        undone = (mark.visibility is Visibility.UNDONE for mark in marks)
-        self._undone = array("L", accumulate(undone, initial=0))
-        copies = (bool(mark.copy_of) and mark.visibility is not Visibility.UNDONE for mark in marks)
-        self._copies = array("L", accumulate(copies, initial=0))
+        self.ids = array("q", [mark.id for mark in marks])
+        self._numbers = dict(zip(self.ids, range(len(marks)), strict=True))
+        self._places: Sequence[int] = range(len(marks))
+        if self.shown != Shown():
+            admits = self.shown.admits
+            self._places = array("L", [n for n, mark in enumerate(marks) if admits(mark)])
+        undone = Visibility.UNDONE
+        self._undone = self._copies = _NONE
+        if not self.shown.undone:
+            self._undone = _counts(mark.visibility is undone for mark in marks)
+        if not self.shown.copies:
+            self._copies = _counts(
+                bool(mark.copy_of) and mark.visibility is not undone for mark in marks
+            )
 
     def __len__(self) -> int:
         return len(self._places)
@@ -80,8 +86,27 @@ class Outline:
         """The place of a message, else of the next that is shown, else of the last; 0 if none."""
         number = self._numbers.get(message_id)
         if number is None:
-            number = bisect_left(self.marks, message_id, key=lambda mark: mark.id)
+            number = bisect_left(self.ids, message_id)
         return max(0, min(bisect_left(self._places, number), len(self) - 1))
+
+    def changed(self, marks: Sequence[Mark]) -> tuple[list[int], list[int]]:
+        """The ids among ``marks`` that are new here, and those whose visibility is another."""
+        known, ids = self.marks, [mark.id for mark in marks[: len(self.marks)]]
+        if array("q", ids) == self.ids:
+            other = [
+                new.id
+                for old, new in zip(known, marks, strict=False)
+                if old.visibility is not new.visibility
+            ]
+            return [mark.id for mark in marks[len(known) :]], other
+        fresh, other = [], []
+        for mark in marks:
+            number = self._numbers.get(mark.id)
+            if number is None:
+                fresh.append(mark.id)
+            elif known[number].visibility is not mark.visibility:
+                other.append(mark.id)
+        return fresh, other
 
     def number(self, place: int) -> int:
         """Which message of the conversation stands at ``place``, from 1, hidden ones counted."""
@@ -105,11 +130,9 @@ class Outline:
         mark, number = self[place], self._places[place]
         first = self._places[place - 1] + 1 if place else 0
         said = []
-        undone = self._undone[number] - self._undone[first]
-        if undone and not self.shown.undone:
+        if self._undone and (undone := self._undone[number] - self._undone[first]):
             said.append(f"{undone:,} undone message{'' if undone == 1 else 's'} not shown")
-        copies = self._copies[number] - self._copies[first]
-        if copies and not self.shown.copies:
+        if self._copies and (copies := self._copies[number] - self._copies[first]):
             said.append(f"{copies:,} cop{'y' if copies == 1 else 'ies'} not shown")
         below = mark.visibility is Visibility.SUMMARISED
         if place and below != (self[place - 1].visibility is Visibility.SUMMARISED):
@@ -119,5 +142,11 @@ class Outline:
         return tuple(said)
 
 
+def _counts(flags: Iterable[bool]) -> array[int]:
+    """How many of the flags before each number are true."""
+    return array("L", accumulate(flags, initial=0))
+
+
+_NONE: array[int] = array("L")
 _COMPACTED_ABOVE = "compacted: above, the agent has only a summary"
 _COMPACTED_BELOW = "compacted: below, the agent has only a summary"

@@ -67,15 +67,9 @@ class Pages:
     def renew(self, marks: Sequence[Mark]) -> None:
         """The same conversation as it is now; the reader stays where they are."""
         old = self.outline
-        known = {mark.id: mark for mark in old.marks}
-        fresh = []
-        for mark in marks:
-            before = known.get(mark.id)
-            if before is None:
-                fresh.append(mark.id)
-            elif before is not mark and before != mark:
-                self.stale.add(mark.id)
-        if known:
+        fresh, changed = old.changed(marks)
+        self.stale.update(changed)
+        if old.marks:
             self.unseen.update(fresh)
         self._keep(Outline(marks, old.shown, old.dividers))
 
