@@ -79,6 +79,7 @@ class Session:
     ``workspace`` is the folder it worked in, ``preview`` the first thing a person said.
     ``root_id`` is where its family begins, ``chain`` the parts of its chain from the first to the
     newest (itself alone where nothing was cut). ``messages`` counts rows as the home says.
+    ``notes`` are words for what is unusual about it ("2 lines cannot be read").
     """
 
     id: str
@@ -102,6 +103,7 @@ class Session:
     pinned: bool = False
     hidden: bool = False
     unread: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

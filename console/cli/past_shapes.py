@@ -44,6 +44,7 @@ def row(session: Session) -> Json:
         "parent_session_id": session.parent_id or None,
         "root_session_id": session.root_id or session.id,
         "chain": list(session.chain),
+        "notes": list(session.notes),
     }
 
 
