@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.conversations import Filters, Order
@@ -13,8 +15,9 @@ from core.recall.query import Query, matches
 
 #: Candidates asked for one session that is to be shown: several are often of the same one.
 EACH, LEAST = 4, 200
-#: How many times more are asked when these are of fewer sessions.
-MORE = 8
+#: How often more are asked when these are of fewer sessions, and at least and at most how many
+#: times more: as many as should do, and half of it again.
+ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5
 #: Messages said since the index was fed that are looked at by a search.
 NEWEST = 2_000
 #: Characters of a message that are looked at.
@@ -25,15 +28,12 @@ _TOOLS = (Category.TOOL, Category.CRON_TOOL)
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """Hits by session. ``query`` is the one that ran: with other words where ``corrected`` says
-    so. ``matched`` counts all messages that answer, ``gone`` are those the home no
-    longer has, ``is_cut`` says that more would have been found."""
+    so. ``gone`` are messages of the index that the home no longer has."""
 
     gathering: Gathering
     query: Query
     corrected: tuple[tuple[str, str], ...]
-    matched: int
     gone: tuple[int, ...]
-    is_cut: bool
 
 
 def gather(
@@ -43,25 +43,31 @@ def gather(
 
     ``through`` is the last message the index knows: later ones are looked at one by one.
     """
-    count = max(LEAST, EACH * limit)
-    gathered = _look(db, index, through, query, order, limit, count)
-    if gathered and gathered.is_cut and gathered.gathering.sessions < limit:
-        return _look(db, index, through, query, order, limit, count * MORE)
-    return gathered
-
-
-def _look(
-    db: Database, index: Index, through: int, query: Query, order: Order, limit: int, count: int
-) -> Indexed | None:
     filters = query.filters
     sessions = fulltext.sessions_of(db, filters.title, filters.workspace)
-    answers = []
-    for category in (Category.SAID, Category.CRON, *_let_in(filters)):
-        answer = index.search(query, (category,), count, order, sessions=sessions)
+    categories = (Category.SAID, Category.CRON, *_let_in(filters))
+    places: dict[int, Place] = {}
+    newest: list[Place] | None = None
+    count, rounds = max(LEAST, EACH * limit), 1
+    while True:
+        answer = index.search(query, categories, count, order, sessions=sessions, apart=True)
         if answer is None:
             return None
-        answers.append(answer)
-    return _gathered(db, query, answers, through, order, limit, count)
+        fresh = [hit.id for hit in answer.hits if hit.id not in places]
+        places.update((place.id, place) for place in fulltext.places(db, fresh, filters))
+        asked = replace(answer.query, filters=filters)
+        newest = _newest(db, asked, through) if newest is None else newest
+        found = _gathered(answer, places, newest, order, Gathering(filters, limit))
+        most = max(Counter(hit.category for hit in answer.hits).values(), default=0)
+        if rounds == ROUNDS or most < count or found.sessions >= limit:
+            break
+        more = int(SPARE * limit / max(found.sessions, 1))
+        count, rounds = count * min(max(more, LEAST_MORE), MOST_MORE), rounds + 1
+    # The index counts all of them, the gathering only those that were looked at.
+    found.left_out[Verdict.TOOL_OUTPUT] = _left_out(answer, _TOOLS, categories)
+    found.left_out[Verdict.HIDDEN_SOURCE] = _left_out(answer, (Category.HIDDEN,), categories)
+    gone = tuple(hit.id for hit in answer.hits if hit.id not in places)
+    return Indexed(found, asked, answer.corrected, gone)
 
 
 def _let_in(filters: Filters) -> list[Category]:
@@ -72,48 +78,25 @@ def _let_in(filters: Filters) -> list[Category]:
 
 
 def _gathered(
-    db: Database,
-    query: Query,
-    answers: list[Candidates],
-    through: int,
+    answer: Candidates,
+    places: Mapping[int, Place],
+    newest: Sequence[Place],
     order: Order,
-    limit: int,
-    count: int,
-) -> Indexed:
-    asked = answers[0].query
-    hits = [hit for answer in answers for hit in answer.hits]
-    if order is Order.RANKED and answers[0].by_score:
-        hits.sort(key=lambda hit: (-hit.score, hit.id))
-    else:
-        hits.sort(key=lambda hit: hit.id, reverse=order is not Order.OLDEST)
-    places = fulltext.places(db, [hit.id for hit in hits])
-    gathering = Gathering(query.filters, limit)
-    newest = _newest(db, asked, through)
+    gathering: Gathering,
+) -> Gathering:
+    """Everything in ``order``; what the index does not know yet is newer than all it knows."""
+    known = [places[hit.id] for hit in answer.hits if hit.id in places]
     if order is Order.OLDEST:
-        gathering.add(places)
+        gathering.add(known)
         gathering.add(reversed(newest))
     else:
         gathering.add(newest)
-        gathering.add(places)
-    known = {place.id for place in places}
-    counts = answers[0].counts
-    # The index counts all of them, the gathering only those that were looked at.
-    gathering.left_out[Verdict.TOOL_OUTPUT] = _count(counts, _TOOLS, wanted=_let_in(query.filters))
-    gathering.left_out[Verdict.HIDDEN_SOURCE] = _count(
-        counts, (Category.HIDDEN,), wanted=_let_in(query.filters)
-    )
-    return Indexed(
-        gathering,
-        replace(asked, filters=query.filters),
-        answers[0].corrected,
-        sum(counts.values()),
-        tuple(hit.id for hit in hits if hit.id not in known),
-        any(len(answer.hits) == count for answer in answers),
-    )
+        gathering.add(known)
+    return gathering
 
 
-def _count(counts: dict[Category, int], of: tuple[Category, ...], wanted: list[Category]) -> int:
-    return sum(counts[each] for each in of if each not in wanted)
+def _left_out(answer: Candidates, of: Sequence[Category], asked: Sequence[Category]) -> int:
+    return sum(answer.counts[each] for each in of if each not in asked)
 
 
 def _newest(db: Database, query: Query, through: int) -> list[Place]:
@@ -121,4 +104,5 @@ def _newest(db: Database, query: Query, through: int) -> list[Place]:
     sql = "SELECT id FROM messages WHERE id > ? ORDER BY id DESC LIMIT ?"
     ids = [int(row[0]) for row in db.rows(sql, (through, NEWEST))]
     texts = fulltext.texts(db, ids, LONGEST)
-    return fulltext.places(db, [key for key in ids if matches(query, texts.get(key, ""))])
+    found = [key for key in ids if matches(query, texts.get(key, ""))]
+    return fulltext.places(db, found, query.filters)

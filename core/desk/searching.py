@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from functools import lru_cache
 
 from core.conversations import Cancelled, Engine, Filters, Found, Hit, Order
 from core.desk import by_index
@@ -16,8 +17,9 @@ from core.homes.hermes.sessions import searching as database
 from core.homes.hermes.sessions.opening import Database, reading
 from core.recall.gather import Gathering, Group, Verdict, judge
 from core.recall.index import Category
-from core.recall.query import Query, matches, parse
+from core.recall.query import Query, matches, matches_flat, parse
 from core.recall.spans import snippet
+from core.recall.words import flat
 
 #: Seconds a search may take before it answers with what it has.
 SECONDS = 5.0
@@ -173,34 +175,43 @@ def _titled(db: Database, query: Query, gathered: Gathering) -> list[Group]:
 
     Each stands at its first hit, or where nothing in it matches at its first message.
     """
-    named = [key for key, title in fulltext.titles(db) if matches(query, title)]
+    named = [
+        key for key, title in fulltext.titles(db) if matches_flat(query, title, _flat_title(title))
+    ]
     known = gathered.people | gathered.cron
     groups = [known[key] for key in named if key in known]
     anchors = [fulltext.first_live(db, key) for key in named if key not in known]
-    places = fulltext.places(db, [each for each in anchors if each is not None])
+    places = fulltext.places(db, [each for each in anchors if each is not None], query.filters)
     hits = [each for each in places if judge(query.filters, each) is Verdict.HIT]
     groups += [Group(place) for place in hits]
     groups.sort(key=lambda group: group.place.at or 0.0, reverse=True)
     return groups[:TITLED]
 
 
+@lru_cache(maxsize=1 << 16)
+def _flat_title(title: str) -> str:
+    # Every search looks at every title, and few of them ever change.
+    return flat(title)
+
+
 def _hits(
     db: Database, query: Query, groups: Sequence[Group], named: Set[str] = frozenset()
 ) -> tuple[Hit, ...]:
     texts = fulltext.texts(db, [group.place.id for group in groups], LONGEST)
-    roots = fulltext.roots(db, (group.place.session_id for group in groups))
+    families = fulltext.families(db, (group.place.session_id for group in groups))
     hits = []
     for group in groups:
         place = group.place
+        root_id, title = families[place.session_id]
         cut, spans = snippet(query, texts.get(place.id, ""), SNIPPET)
         hits.append(
             Hit(
                 session_id=place.session_id,
-                root_id=roots[place.session_id],
+                root_id=root_id,
                 message_id=place.id,
                 role=place.role,
                 at=place.at,
-                title=place.origin.title,
+                title=title,
                 source=place.origin.source,
                 visibility=place.visibility,
                 snippet=cut,

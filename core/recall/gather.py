@@ -104,12 +104,23 @@ class Gathering:
 
     def add(self, places: Iterable[Place]) -> None:
         """Take these matches, best first."""
+        # Most matches are of the plain kind that no filter asks about.
+        narrow = self.filters != Filters()
         for place in places:
-            verdict = judge(self.filters, place)
+            origin = place.origin
+            if (
+                narrow
+                or origin.hidden
+                or place.role == TOOL
+                or place.visibility is not Visibility.LIVE
+            ):
+                verdict = judge(self.filters, place)
+            else:
+                verdict = Verdict.HIT
             self.left_out[verdict] += 1
             if verdict is not Verdict.HIT:
                 continue
-            groups = self.cron if place.origin.source == CRON else self.people
+            groups = self.cron if origin.source == CRON else self.people
             group = groups.get(place.session_id)
             if group is None:
                 groups[place.session_id] = Group(place)

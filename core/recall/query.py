@@ -130,8 +130,13 @@ def matches(query: Query, text: str) -> bool:
 
     Exact: words are those of :mod:`core.recall.words`; a query without words matches all.
     """
+    return matches_flat(query, text, flat(text) if query.terms is not None else "")
+
+
+def matches_flat(query: Query, text: str, flattened: str) -> bool:
+    """:func:`matches` for a text whose :func:`core.recall.words.flat` form is at hand."""
     if query.terms is not None:
-        return _holds(query.terms, flat(text))
+        return _holds(query.terms, flattened)
     return all(symbol in text for symbol in query.symbols)
 
 

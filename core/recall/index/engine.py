@@ -56,6 +56,7 @@ class Index:
         self._reader: _Reader | None = None
         self._broken: tuple[tuple[int, ...] | None, str] | None = None
         self._problem = ""
+        self._sized: tuple[tuple[int, ...], int] | None = None
         self._sound: set[str] = set()
         self._guard = threading.Lock()
 
@@ -83,7 +84,7 @@ class Index:
             about.through,
             about.identity,
             self._problem,
-            files.size(self._folder),
+            self._size(signature),
         )
 
     def feed(
@@ -125,8 +126,10 @@ class Index:
         order: Order = Order.RANKED,
         *,
         sessions: Collection[str] | None = None,
+        apart: bool = False,
     ) -> Candidates | None:
-        """The best ``limit`` messages of ``categories`` together, and how many there are of each.
+        """The best ``limit`` messages of ``categories`` together, or with ``apart`` of each one
+        (a rare category is not crowded out), and how many there are of each.
 
         Of the filters it knows sources, roles, dates and an exact session id; ``sessions`` narrows
         to those (for a title or workspace). A query of prefixes only has no rank: newest first.
@@ -149,6 +152,7 @@ class Index:
                         asked = _Search(reader, instead, sessions)
                         counts = asked.counts()
                 hits, by_score = asked.hits(categories, limit, order)
+                hits = hits if apart else hits[: max(limit, 0)]
             return Candidates(hits, counts, asked.query, corrected, reader.about.through, by_score)
         except IndexTroubleError as trouble:
             self._broken = (files.signature(self._folder), str(trouble))
@@ -186,6 +190,13 @@ class Index:
             files.remove(self._folder)
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _size(self, signature: tuple[int, ...]) -> int:
+        # Its files only change with a commit; dozens of them are asked for it.
+        known = self._sized
+        if known is None or known[0] != signature:
+            known = self._sized = (signature, files.size(self._folder))
+        return known[1]
 
     def _usable(self) -> bool:
         return self._on and files.available()
@@ -297,7 +308,7 @@ class _Search:
     def hits(
         self, categories: Sequence[Category], limit: int, order: Order
     ) -> tuple[tuple[Candidate, ...], bool]:
-        """The first ``limit`` of ``categories``, and whether by score."""
+        """The first ``limit`` of each of ``categories`` in order, and whether by score."""
         by_score = order is Order.RANKED and asking.has_rank(self._terms)
         found: list[Candidate] = []
         for category in dict.fromkeys(categories):
@@ -306,7 +317,7 @@ class _Search:
             found.sort(key=lambda hit: (-hit.score, hit.id))
         else:
             found.sort(key=lambda hit: hit.id, reverse=order is not Order.OLDEST)
-        return tuple(found[: max(limit, 0)]), by_score
+        return tuple(found), by_score
 
     def _ask(self, category: Category) -> tantivy.Query:
         schema = self._reader.schema

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from core.recall.query import Query
 
@@ -62,8 +63,7 @@ class IndexState:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A message that answers as far as the index knows; a higher ``score`` answers better."""
 
     id: int

@@ -8,9 +8,10 @@ the index backwards: a message's id grows with its time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TypeVar
 
-from core.conversations import Order, Visibility
+from core.conversations import Filters, Order, Visibility
 from core.homes.hermes.sessions.catalogue import HIDDEN
 from core.homes.hermes.sessions.content import text_of
 from core.homes.hermes.sessions.layout import BASE, TRIGRAM, Storage
@@ -19,11 +20,14 @@ from core.homes.hermes.sessions.values import chosen, flag, live, number, word
 from core.recall.gather import CRON, NOWHERE, Origin, Place
 
 T = TypeVar("T")
+#: Filters that ask for nothing.
+ALL = Filters()
 #: Ids asked for in one statement.
 BATCH = 500
 _ORDERS = {Order.RANKED: "rank", Order.NEWEST: "rowid DESC", Order.OLDEST: "rowid"}
 _MESSAGE = ("id", "session_id", "role", "timestamp", "active", "compacted", "display_kind")
 _SESSION = ("id", "source", "title", "git_repo_root", "cwd", "hidden")
+_NAMES = frozenset({"title", "git_repo_root", "cwd"})
 _STALE = ("fts_stale", "fts_rebuild_high_water")
 
 
@@ -60,35 +64,54 @@ def ids(
     return [int(row[0]) for row in db.rows(sql, (expression, *(between or ()), limit))]
 
 
-def places(db: Database, wanted: Sequence[int]) -> list[Place]:
-    """Where these messages stand, in the order asked; those that are gone are left out."""
+def places(db: Database, wanted: Sequence[int], filters: Filters = ALL) -> list[Place]:
+    """Where these messages stand, in the order asked; those that are gone are left out.
+
+    Their origins hold title and workspace only where ``filters`` ask for one of these.
+    """
     fields = chosen(_MESSAGE, db.columns("messages"), "messages")
     rows: dict[int, Row] = {}
     for some in _batches(wanted):
-        sql = f"SELECT {fields} FROM messages WHERE id IN ({_marks(some)})"
-        rows.update((row[0], row) for row in db.rows(sql, some))
-    origins = _origins(db, list({word(row[1]) for row in rows.values()}))
+        sql = f"SELECT {fields} FROM messages WHERE id IN ({_listed(some)})"
+        for row in db.rows(sql):
+            rows[row[0]] = row
+    sessions = [word(key) for key in {row[1] for row in rows.values()}]
+    origins = _origins(db, sessions, named=bool(filters.title or filters.workspace))
     return [_place(rows[key], origins) for key in wanted if key in rows]
 
 
-def _origins(db: Database, wanted: Sequence[str]) -> dict[str, Origin]:
-    # Apart from the messages: a session's row is long, and many messages share it.
-    fields = chosen(_SESSION, db.columns("sessions"), "sessions")
+def _origins(db: Database, wanted: Sequence[str], *, named: bool) -> dict[str, Origin]:
+    # Apart from the messages: many share a session, and its row is long. What stands behind the
+    # prompt in it costs ten times what stands before.
+    columns = db.columns("sessions")
+    fields = chosen(_SESSION, columns if named else columns - _NAMES, "sessions")
     found: dict[str, Origin] = {}
     for some in _batches(wanted):
         sql = f"SELECT {fields} FROM sessions WHERE id IN ({_marks(some)})"
         for key, source, title, root, cwd, hidden in db.rows(sql, some):
+            source = word(source)
             found[word(key)] = Origin(
-                word(source),
+                source,
                 word(title),
                 word(root).strip() or word(cwd).strip(),
-                flag(hidden) or word(source) in HIDDEN,
+                source in HIDDEN or flag(hidden),
             )
     return found
 
 
 def _place(row: Row, origins: Mapping[str, Origin]) -> Place:
     key, session_id, role, at, active, compacted, display = row
+    origin = origins.get(session_id)
+    # The common row, of which a search meets thousands, needs no closer look.
+    if (
+        active == 1
+        and display is None
+        and origin is not None
+        and type(at) is float
+        and isfinite(at)
+        and type(role) is str
+    ):
+        return Place(key, session_id, role, at, Visibility.LIVE, origin)
     visibility = Visibility.LIVE
     if not live(active):
         visibility = Visibility.SUMMARISED if flag(compacted) else Visibility.UNDONE
@@ -111,9 +134,9 @@ def texts(db: Database, wanted: Sequence[int], longest: int) -> dict[int, str]:
         sql = (
             f"SELECT id, substr(content, 1, {longest}), {extra},"
             " CASE WHEN instr(content, char(0)) = 1 THEN content END"
-            f" FROM messages WHERE id IN ({_marks(some)})"
+            f" FROM messages WHERE id IN ({_listed(some)})"
         )
-        for key, content, tool, calls, encoded in db.rows(sql, some):
+        for key, content, tool, calls, encoded in db.rows(sql):
             said = text_of(content if encoded is None else encoded)[:longest]
             behind = " ".join(filter(None, (word(tool), word(calls))))[:longest]
             found[key] = "\n".join(filter(None, (said, behind)))
@@ -170,23 +193,28 @@ def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | No
     return frozenset(found)
 
 
-def roots(db: Database, sessions: Iterable[str]) -> dict[str, str]:
-    """Where the family of each session begins: its parents followed to the end, whatever the
-    relation. A parent that is missing, or met before, ends the walk."""
+def families(db: Database, sessions: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """The title of each session, and where its family begins: ``(root, title)``.
+
+    Parents are followed to the end, whatever the relation; one that is missing, or was met before,
+    ends the walk.
+    """
     wanted = dict.fromkeys(sessions)
-    if "parent_session_id" not in db.columns("sessions"):
-        return {key: key for key in wanted}
+    fields = chosen(("id", "parent_session_id", "title"), db.columns("sessions"), "sessions")
     parents: dict[str, str] = {}
+    titled: dict[str, str] = {}
     asked = list(wanted)
     while asked:
         found: dict[str, str] = {}
         for some in _batches(asked):
-            sql = f"SELECT id, parent_session_id FROM sessions WHERE id IN ({_marks(some)})"
-            found.update((word(key), word(parent)) for key, parent in db.rows(sql, some))
+            sql = f"SELECT {fields} FROM sessions WHERE id IN ({_marks(some)})"
+            for key, parent, title in db.rows(sql, some):
+                found[word(key)] = word(parent)
+                titled[word(key)] = word(title)
         parents |= found
-        asked = [parent for parent in dict.fromkeys(found.values()) if parent not in parents]
-        asked = [parent for parent in asked if parent]
-    return {key: _root(key, parents) for key in wanted}
+        above = [parent for parent in dict.fromkeys(found.values()) if parent]
+        asked = [parent for parent in above if parent not in parents]
+    return {key: (_root(key, parents), titled.get(key, "")) for key in wanted}
 
 
 def _root(key: str, parents: Mapping[str, str]) -> str:
@@ -224,6 +252,11 @@ def first_live(db: Database, session_id: str) -> int | None:
 def _batches(wanted: Sequence[T]) -> Iterator[tuple[T, ...]]:
     for start in range(0, len(wanted), BATCH):
         yield tuple(wanted[start : start + BATCH])
+
+
+def _listed(ids: Iterable[int]) -> str:
+    # Written out: binding hundreds of numbers costs more than reading them.
+    return ",".join(map(str, ids))
 
 
 def _marks(some: Sequence[object]) -> str:

@@ -89,7 +89,7 @@ def _walk(
     while seen < MOST:
         ids = fulltext.ids(db, expression, order, seen + block, trigram=trigram)
         for batch in _blocks(ids[seen:]):
-            found.add(fulltext.places(db, batch))
+            found.add(fulltext.places(db, batch, found.filters))
         if found.enough or len(ids) < seen + block:
             return
         seen, block = len(ids), block * GROWTH
@@ -106,11 +106,11 @@ def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
     for key in fulltext.scan(db, partial(matches, query), order, LONGEST, _needle(query)):
         ids.append(key)
         if len(ids) == fulltext.BATCH:
-            found.add(fulltext.places(db, ids))
+            found.add(fulltext.places(db, ids, found.filters))
             ids = []
             if found.enough:
                 return
-    found.add(fulltext.places(db, ids))
+    found.add(fulltext.places(db, ids, found.filters))
 
 
 def _needle(query: Query) -> str:
