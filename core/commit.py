@@ -22,7 +22,7 @@ from core.journal import NO_TAGS, Intent, Journal, State, Step, Tags
 from core.model import Move, NodeKind, Receipt, RowEdit
 from core.plan import Plan
 from core.recover import Settled, reconcile
-from core.steps import RowFormat, Standing, backward, forward, resolve, standing
+from core.steps import RowFormat, Standing, backward, forward, resolve, standing, standings
 from core.view import ABSENT, Fact, View, holds
 
 
@@ -198,8 +198,8 @@ def _write(
 
 def _torn(steps: Sequence[Step], writer: Writer, rows: RowFormat) -> str | None:
     """The first path that does not read back as it was written."""
-    for step in steps:
-        if standing(step, writer, rows) not in (Standing.AFTER, Standing.REBUILT):
+    for step, stands in zip(steps, standings(steps, writer, rows), strict=True):
+        if stands not in (Standing.AFTER, Standing.REBUILT):
             return step.change.path
     return None
 

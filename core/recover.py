@@ -15,7 +15,7 @@ from core.errors import LockedError, SignoffError
 from core.ground import Ground
 from core.journal import Entry, Journal, State, Step
 from core.model import Change
-from core.steps import Standing, forward, standing
+from core.steps import Standing, forward, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _roll(entry: Entry, ground: Ground) -> tuple[State, str]:
     for number, step in enumerate(entry.steps):
         if isinstance(step.change, Change):
             writer.sweep(step.change, number)
-    stands = [standing(step, writer, ground.rows) for step in entry.steps]
+    stands = standings(entry.steps, writer, ground.rows)
     foreign = [
         step.change.path
         for step, stand in zip(entry.steps, stands, strict=True)

@@ -109,6 +109,35 @@ def standing(step: Step, writer: Writer, rows: RowFormat) -> Standing:
     return Standing.FOREIGN
 
 
+def standings(steps: Sequence[Step], writer: Writer, rows: RowFormat) -> tuple[Standing, ...]:
+    """How all steps of one entry stand. Raises ``OSError`` when it cannot be told.
+
+    A folder moved to where an earlier step moved one away (a swap) fills that place again: each
+    of the two is judged by its own other end.
+    """
+    left = {step.change.path for step in steps if isinstance(step.change, Move)}
+    filled = {step.change.to for step in steps if isinstance(step.change, Move)}
+    found = []
+    for step in steps:
+        change = step.change
+        if isinstance(change, Move) and change.path in filled:
+            found.append(_by_end(writer, change.to, change.path, there=Standing.AFTER))
+        elif isinstance(change, Move) and change.to in left:
+            found.append(_by_end(writer, change.path, change.to, there=Standing.BEFORE))
+        else:
+            found.append(standing(step, writer, rows))
+    return tuple(found)
+
+
+def _by_end(writer: Writer, own: str, shared: str, *, there: Standing) -> Standing:
+    """How one half of a swap stands: ``there`` while something is at its ``own`` end."""
+    if writer.current(own, follow=False) is not None:
+        return there
+    if writer.current(shared, follow=False) is None:
+        return Standing.FOREIGN
+    return Standing.BEFORE if there is Standing.AFTER else Standing.AFTER
+
+
 def forward(step: Step, number: int, writer: Writer, rows: RowFormat) -> None:
     """Make a step that stands before. Raises ``OSError`` and :class:`SignoffError`."""
     change = step.change

@@ -80,7 +80,10 @@ def _backwards(
     """The changes that reverse ``step``, and whether what it wrote still stands."""
     change = step.change
     if isinstance(change, Move):
-        stands = view.kind(change.path) is None and view.kind(change.to) is NodeKind.DIR
+        # A place that another folder was moved to is free again once that one went back.
+        freed = any(isinstance(each, Move) and each.path == change.path for each in planned)
+        free = view.kind(change.path) is None or freed
+        stands = free and view.kind(change.to) is NodeKind.DIR
         return [Move(change.to, change.path)], stands
     if step.taken_back:
         return list(step.edits), True

@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from console.cli import paint, skill_shapes
+from console.cli.preview import file_change
 from console.cli.session import (
     Session,
     interactive,
@@ -135,6 +136,7 @@ def archive(
 @click.argument("which", metavar="FOLDER|NAME")
 @click.option("--to", metavar="PATH", help="Another place below skills/.")
 @click.option("--pin", "pinned", is_flag=True, help="Pin it in the same step.")
+@click.option("--swap", is_flag=True, help="Archive the live skill in its way, and take its place.")
 @dry_option
 @note_option
 @json_option
@@ -144,16 +146,27 @@ def restore(
     which: str,
     to: str | None,
     pinned: bool,
+    swap: bool,
     dry_run: bool,
     note: str,
     as_json: bool,
 ) -> None:
     """Put a skill of the archive back.
 
-    FOLDER is one that `signoff skills` lists, NAME the newest copy of that name.
+    FOLDER is one that `signoff skills` lists, NAME the newest copy of that name. Where a live
+    skill stands in the way, what differs is shown.
     """
+    if swap and (to is not None or pinned):
+        raise UsageError("--swap stands alone", "It takes the place of the live skill")
     opened = _open(session, dry_run)
-    planned = desk.restore(opened, which, to, pin=pinned)
+    beside = None if as_json else desk.compare(opened, which)
+    planned = desk.swap(opened, which) if swap else desk.restore(opened, which, to, pin=pinned)
+    if beside is not None and (dry_run or not planned.plan.outcome.lands):
+        paint.tell(f"From {beside.live} to {beside.package}:", "bold")
+        for change in beside.files:
+            paint.say(file_change(change, paint.room()))
+        if not swap:
+            paint.hint("Let it take that place", session.command("restore", which) + " --swap")
     _answer(session, opened, planned, dry_run, note, as_json)
 
 

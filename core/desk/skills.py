@@ -16,6 +16,7 @@ from core.desk.opening import Opened
 from core.desk.receipts import SEEN_NEXT_SESSION
 from core.homes.hermes.curator.archive import plan_archive
 from core.homes.hermes.curator.curate import Prediction, plan_curate, predict
+from core.homes.hermes.curator.editing import plan_edit
 from core.homes.hermes.curator.inventory import Terms
 from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
 from core.homes.hermes.curator.pruning import Idle, prune_list
@@ -23,8 +24,12 @@ from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.rollback import Difference, plan_rollback
 from core.homes.hermes.curator.settings import Settings, read_settings
 from core.homes.hermes.curator.state import plan_pause
+from core.homes.hermes.curator.swap import Compared, plan_swap
+from core.homes.hermes.curator.swap import compare as compared
 from core.homes.hermes.curator.transitions import Limits
 from core.homes.hermes.skills import usage
+from core.homes.hermes.skills.rules import SKILL_FILE
+from core.journal import NO_TAGS, Tags
 from core.model import Move, Outcome, Receipt, RowEdit
 from core.plan import Plan, bind
 from core.view import Snapshot, View
@@ -74,6 +79,22 @@ def restore(opened: Opened, token: str, to: str | None = None, *, pin: bool = Fa
     )
 
 
+def swap(opened: Opened, token: str) -> Planned:
+    """Archive the live skill in the way of ``token``, and put the archived copy in its place."""
+    return _plan(opened, "swap", token, lambda view, terms: plan_swap(view, terms, token))
+
+
+def compare(opened: Opened, token: str) -> Compared | None:
+    """An archived package beside the live skill in its way; ``None`` if nothing is."""
+    view = View(Snapshot(opened.source))
+    return compared(view, terms_of(opened, view), token)
+
+
+def edit(opened: Opened, name: str, text: str, path: str = SKILL_FILE) -> Planned:
+    """Put ``text`` into a file of a skill, by a person's own hand."""
+    return _plan(opened, "edit", name, lambda view, terms: plan_edit(view, terms, name, text, path))
+
+
 def adopt(opened: Opened, names: Sequence[str]) -> Planned:
     """Let the curator manage skills it did not make: all of them, or none."""
     subject = names[0] if len(names) == 1 else f"{len(names)} skills"
@@ -115,11 +136,13 @@ def prune(opened: Opened, days: int) -> tuple[Idle, ...]:
     return prune_list(view, terms_of(opened, view), days)
 
 
-def carry_out(opened: Opened, planned: Planned | Plan, note: str = "") -> Receipt:
+def carry_out(
+    opened: Opened, planned: Planned | Plan, note: str = "", tags: Tags = NO_TAGS
+) -> Receipt:
     """Commit a plan of this module as it was shown, or nothing of it.
 
-    A plan that changes nothing leaves no line in the journal. Raises :class:`StateError` when the
-    journal cannot be used.
+    ``tags`` name the bulk step it is a part of. A plan that changes nothing leaves no line in the
+    journal. Raises :class:`StateError` when the journal cannot be used.
     """
     plan = planned.plan if isinstance(planned, Planned) else planned
     outcome = plan.outcome
@@ -127,7 +150,9 @@ def carry_out(opened: Opened, planned: Planned | Plan, note: str = "") -> Receip
         said = (plan.subject, outcome.lands, outcome.category, outcome.message)
         return Receipt(*said, findings=outcome.findings)
     opened.check_state()
-    receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+    receipt = commit(
+        plan, opened.ground(), opened.journal, now=opened.clock(), note=note, tags=tags
+    )
     receipt = replace(receipt, findings=outcome.findings)
     return replace(receipt, next=SEEN_NEXT_SESSION) if receipt.ok else receipt
 

@@ -337,3 +337,31 @@ def test_the_thresholds_of_a_newer_home_are_shorter_and_said(cli: Cli) -> None:
     assert cli("init", str(home)).code == 0
     curator = said(cli, home, "skills")["curator"]
     assert (curator["stale_after_days"], curator["archive_after_days"]) == (14, 30)
+
+
+def test_a_collision_shows_what_differs_and_swap_takes_the_place(cli: Cli, home: Path) -> None:
+    """Spec 7.6."""
+    before = tree(home)
+    answer = run(cli, home, "restore", "git-bisect-helper")
+    assert answer.code == 1
+    assert "From skills/git-bisect-helper to skills/.archive/git-bisect-helper:" in answer.out
+    assert "--swap" in answer.out
+    assert tree(home) == before
+    shown = said(cli, home, "restore", "git-bisect-helper", "--swap", "--dry-run")
+    assert tree(home) == before
+    done = said(cli, home, "restore", "git-bisect-helper", "--swap")
+    assert done["moved"] == shown["moved"]
+    assert list(done["moved"].values()) == [
+        "skills/.archive/git-bisect-helper-20261101000000",
+        "skills/git-bisect-helper",
+    ]
+    assert run(cli, home, "restore", "old-scraper", "--swap", "--pin").code == 2
+    assert run(cli, home, "undo").code == 0
+    assert tree(home) == before
+
+
+def test_as_agent_leaves_out_what_signoff_holds_back(cli: Cli, home: Path) -> None:
+    ours = {line["name"] for line in said(cli, home, "curate")["transitions"]}
+    theirs = {line["name"] for line in said(cli, home, "curate", "--as-agent")["transitions"]}
+    assert theirs - ours == {"terraform-drift-check"}
+    assert ours < theirs

@@ -41,6 +41,11 @@ def meant(view: View, terms: Terms, inventory: Inventory, token: str) -> Skill |
     return found[0]
 
 
+def pinned(skill: Skill) -> Outcome | None:
+    """The refusal to move a pinned skill; the agent refuses its own command, too."""
+    return Outcome("pinned", f"{skill.name} is pinned; unpin it first.") if skill.pinned else None
+
+
 def untouchable(skill: Skill, inventory: Inventory, terms: Terms) -> Outcome | None:
     """Why nothing may change the life of ``skill``, in the agent's order; ``None`` if it may."""
     if skill.provenance == "external":

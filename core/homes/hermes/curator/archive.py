@@ -10,7 +10,15 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from core.homes.hermes.curator.acting import blocked, locks, meant, odd_row, owner_of, untouchable
+from core.homes.hermes.curator.acting import (
+    blocked,
+    locks,
+    meant,
+    odd_row,
+    owner_of,
+    pinned,
+    untouchable,
+)
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, read_inventory
 from core.homes.hermes.curator.origins import suppress
 from core.homes.hermes.curator.transitions import ARCHIVED
@@ -43,7 +51,7 @@ def plan_archive(view: View, terms: Terms, token: str) -> Outcome:
     if isinstance(skill, Outcome):
         unknown = skill.category == "skill_not_found"
         return (unknown and owner_of(token, inventory, terms)) or skill
-    refusal = blocked(inventory) or _pinned(skill) or untouchable(skill, inventory, terms)
+    refusal = blocked(inventory) or pinned(skill) or untouchable(skill, inventory, terms)
     if refusal or skill.folder == SKILLS:
         message = "SKILL.md lies in the folder of all skills; it cannot be archived."
         return refusal or Outcome("unsafe_target", message)
@@ -123,12 +131,6 @@ def references(view: View, skill: Skill, inventory: Inventory) -> tuple[Referenc
             if pattern.search(text):
                 found.append(Reference("skill", other.name, path))
     return tuple(found)
-
-
-def _pinned(skill: Skill) -> Outcome | None:
-    if not skill.pinned:
-        return None
-    return Outcome("pinned", f"{skill.name} is pinned; unpin it first.")
 
 
 def _referred(view: View, skill: Skill, inventory: Inventory) -> Iterator[Finding]:

@@ -217,3 +217,50 @@ def test_a_home_below_a_folder_called_venv_has_its_skills(tmp_path: Path) -> Non
     assert [line.skill.name for line in skill_table.board(opened).rows] == ["probe"]
     done(opened, desk.archive(opened, "probe"))
     assert (opened.found.home / "skills/.archive/probe/SKILL.md").exists()
+
+
+def test_a_swap_moves_both_and_undo_brings_both_back(tmp_path: Path) -> None:
+    """Spec 7.6: the live one goes to the archive first."""
+    opened = sample_on(tmp_path)
+    root = opened.found.home
+    before = tree(root)
+    beside = desk.compare(opened, "twin-name")
+    assert beside is not None
+    assert (beside.live, [change.path for change in beside.files]) == (
+        "skills/data/twin-name",
+        ["SKILL.md"],
+    )
+    planned = desk.swap(opened, "twin-name")
+    done(opened, planned)
+    assert planned.moved == {
+        "skills/data/twin-name": "skills/.archive/twin-name-20261101000000",
+        "skills/.archive/twin-name": "skills/data/twin-name",
+    }
+    live = root / "skills/data/twin-name/SKILL.md"
+    assert live.read_bytes() == before["skills/.archive/twin-name/SKILL.md"][2]
+    undone(opened)
+    assert tree(root) == before
+    assert desk.swap(opened, "old-scraper").plan.outcome.category == "skill_not_found"
+    assert desk.swap(opened, "csv-profiler").plan.outcome.category == "hub_installed"
+
+
+def test_a_file_edited_by_hand_keeps_its_mode_and_is_judged(tmp_path: Path) -> None:
+    """Spec 2.4: the frontmatter is checked, the executable bit stays."""
+    opened = sample_on(tmp_path)
+    root = opened.found.home
+    before = tree(root)
+    script = "scripts/first_failure.sh"
+    done(opened, desk.edit(opened, "docker-compose-debug", "#!/bin/sh\nexit 1\n", script))
+    written = root / "skills/devops/docker-compose-debug" / script
+    assert (written.read_text(), written.stat().st_mode & 0o777) == ("#!/bin/sh\nexit 1\n", 0o755)
+    undone(opened)
+    assert tree(root) == before
+    for text, path, category in (
+        ("garbage", "SKILL.md", "invalid_frontmatter"),
+        ("x", "../outside", "path_traversal"),
+        ("x", "scripts/new.sh", "file_not_found"),
+        ("x", "notes.md", "path_not_allowed"),
+    ):
+        planned = desk.edit(opened, "docker-compose-debug", text, path)
+        assert planned.plan.outcome.category == category
+    assert desk.edit(opened, "team-oncall", "x").plan.outcome.category == "external_read_only"

@@ -72,8 +72,10 @@ def test_a_tarball_that_reaches_out_is_refused(members: dict[str, Any]) -> None:
     assert (outcome.category, outcome.changes) == ("unreadable_target", ())
 
 
-@pytest.mark.parametrize("data", [b"", b"no gzip", packed({"a/SKILL.md": b"x"})[:-20]])
-def test_a_broken_tarball_changes_nothing(data: bytes) -> None:
+@pytest.mark.parametrize("case", ["empty", "no gzip", "cut off"])
+def test_a_broken_tarball_changes_nothing(case: str) -> None:
+    whole = packed({"a/SKILL.md": b"x"})
+    data = {"empty": b"", "no gzip": b"no gzip", "cut off": whole[:-20]}[case]
     seen = view(kept(data))
     outcome, _ = plan_rollback(seen, terms(seen), ID)
     assert (outcome.category, outcome.changes) == ("unreadable_target", ())
