@@ -51,6 +51,8 @@ _KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "escape": "esc",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
     "up": "↑",
     "down": "↓",
     "left": "←",
@@ -60,7 +62,7 @@ _KEY_NAMES = {
 }
 
 #: Screens in the order of their keys. Each title names a mode.
-MODES = {"review": "Review", "memory": "Memory", "journal": "Journal"}
+MODES = {"review": "Review", "sessions": "Sessions", "memory": "Memory", "journal": "Journal"}
 
 _EVERYWHERE = (
     *(
@@ -109,11 +111,41 @@ _REVIEW = (
     Action("review", "snooze", "Z", "snooze", "Put it off until later, or all marked."),
     Action("review", "edit", "e", "edit", "Edit its text before deciding."),
     Action("review", "convert", "E", "convert", "Change its form: splice, clean, drop a part."),
-    Action("review", "open", "enter,o", "look", "Go into the preview.", footer=True),
+    Action("review", "conversation", "o", "origin", "Read the conversation it came from."),
+    Action("review", "open", "enter,ctrl+j", "look", "Go into the preview.", footer=True),
     Action("review", "close", "escape", "back", "Back to the queue; there marks and filter off."),
     Action("review", "fold", "z", "unfold", "Show folded lines, or fold them again."),
     Action("review", "split", "s", "split", "Old and new side by side, or in one column."),
     Action("review", "copy", "y", "copy", "Copy the proposed text as it is stored."),
+)
+
+_SESSIONS = (
+    Action("sessions", "search", "slash", "search", "Look for what was said.", footer=True),
+    Action("sessions", "open", "enter,ctrl+j", "read", "Go into the conversation.", footer=True),
+    Action("sessions", "close", "escape", "back", "Back to the list; there the search ends."),
+    Action("sessions", "hit(1)", "n", "next hit", "The next hit, on into the next session."),
+    Action("sessions", "hit(-1)", "N", "last hit", "The hit before, back into other sessions."),
+    Action("sessions", "session(1)", "right_square_bracket", "next", "The next session."),
+    Action("sessions", "session(-1)", "left_square_bracket", "previous", "The session before."),
+    Action("sessions", "go", "g", "go to", "Go to a date, a message or a pasted session."),
+    Action("sessions", "family", "f", "family", "What it began from, goes on in, handed on."),
+    Action("sessions", "roles", "p", "people", "Show all roles, leave out tools, one only."),
+    Action("sessions", "tools", "t", "tool output", "Hits in tool output, or not."),
+    Action("sessions", "undone", "X", "undone", "Undone messages and copies, or not."),
+    Action("sessions", "let('cron')", "c", "cron runs", "List cron runs, or not."),
+    Action("sessions", "let('hidden')", "H", "hidden", "Hidden sources, or not."),
+    Action("sessions", "let('archived')", "a", "archived", "List archived ones, or not."),
+    Action("sessions", "sources", "F", "one source", "Only what came from one source."),
+    Action("sessions", "order", "r", "order", "Best hits first, the newest or the oldest."),
+    Action("sessions", "copy", "y", "copy", "Copy the message as it is stored.", footer=True),
+    Action("sessions", "copy_menu", "Y", "copy link", "Copy the link or the resume command."),
+    Action("sessions", "export", "x", "export", "Export it into a file.", footer=True),
+    Action("sessions", "bookmark", "b", "bookmark", "Bookmark the message, or no more."),
+    Action("sessions", "bookmarks", "B", "bookmarks", "Go to a bookmark."),
+    Action("sessions", "save_view", "s", "save search", "Save this search under a name."),
+    Action("sessions", "views", "S", "searches", "The saved searches."),
+    Action("sessions", "debug", "d", "stored", "All that is stored with the message."),
+    Action("sessions", "proposal", "o", "proposal", "Go to the proposal this message made."),
 )
 
 _JOURNAL = (
@@ -151,7 +183,7 @@ _MEMORY = (
     Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
 )
 
-ACTIONS = (*_EVERYWHERE, *_REVIEW, *_JOURNAL, *_MEMORY)
+ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_JOURNAL, *_MEMORY)
 
 
 def actions_of(where: str) -> Iterator[Action]:

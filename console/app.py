@@ -19,6 +19,7 @@ from console.actions import MODES
 from console.herald import Herald
 from console.palette import ActionProvider
 from console.render import ink
+from console.screens.host import Asked
 from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
 from console.workspace import OPENING, Workspace
@@ -36,6 +37,12 @@ def _review() -> Screen[Any]:
     from console.screens.review import ReviewScreen
 
     return ReviewScreen()
+
+
+def _sessions() -> Screen[Any]:
+    from console.screens.sessions import SessionsScreen
+
+    return SessionsScreen()
 
 
 def _memory() -> Screen[Any]:
@@ -61,6 +68,7 @@ class SignoffApp(Workspace):
     MODES: ClassVar = {
         OPENING: Opening,
         "review": _review,
+        "sessions": _sessions,
         "memory": _memory,
         "journal": _journal,
     }
@@ -82,6 +90,8 @@ class SignoffApp(Workspace):
         self.now = clock
         self.ui = uistate.load(state)
         self.no_home: SignoffError | None = None
+        self.asked: Asked | None = None
+        self.wanted = ""
         self._saving = threading.Lock()
         self._dress()
 
@@ -137,6 +147,20 @@ class SignoffApp(Workspace):
         self.ui = replace(self.ui, mode=mode)
         self._remember()
         self.switch_mode(mode)
+
+    def leave_for(self, mode: str) -> None:
+        """Go to a mode as a visitor does: the next start does not remember it."""
+        self.switch_mode(mode)
+
+    def show_message(self, session_id: str, message_id: int | None) -> None:
+        """Show a message in its conversation, with the way back to the mode on screen."""
+        self.asked = Asked(session_id, message_id, self.current_mode)
+        self.leave_for("sessions")
+
+    def show_proposal(self, file: str) -> None:
+        """Show a proposal that waits in the queue."""
+        self.wanted = file
+        self.leave_for("review")
 
     def action_help(self) -> None:
         from console.help import SHEET, help_lines

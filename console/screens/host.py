@@ -26,11 +26,21 @@ class Reading:
     queue: Queue
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message that a screen asked to be shown in its conversation; ``mode`` is where from."""
+
+    session_id: str
+    message_id: int | None
+    mode: str
+
+
 class Host(Protocol):
     """The app as its screens see it.
 
     ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
-    read; ``keys`` are those a person chose, by id.
+    read; ``keys`` are those a person chose, by id. ``asked`` and ``wanted`` wait for the screen
+    that shows them: a message, and the file of a proposal.
     """
 
     opened: Opened | None
@@ -39,6 +49,8 @@ class Host(Protocol):
     ui: UiState
     keys: Mapping[str, str]
     now: Callable[[], datetime]
+    asked: Asked | None
+    wanted: str
 
     @property
     def first_mode(self) -> str:
@@ -57,6 +69,15 @@ class Host(Protocol):
 
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every screen that these areas changed."""
+
+    def show_message(self, session_id: str, message_id: int | None) -> None:
+        """Show a message in its conversation, with the way back to the mode on screen."""
+
+    def show_proposal(self, file: str) -> None:
+        """Show a proposal that waits in the queue."""
+
+    def leave_for(self, mode: str) -> None:
+        """Go to another mode as a visitor does: the next start does not remember it."""
 
     def toggle_split(self, width: int) -> None:
         """Old and new side by side, or not; kept for the next start."""

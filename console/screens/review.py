@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import ScreenResume
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
@@ -175,6 +176,7 @@ class ReviewScreen(NarrowingRoom):
         if not items:
             self._say(_NONE if every else self._why_empty())
         self._show_unseen()
+        self._seek_wanted()
         self.refresh_bindings()
 
     def _why_empty(self) -> str:
@@ -288,8 +290,12 @@ class ReviewScreen(NarrowingRoom):
         return max(20, self.preview.line_width)
 
     def why_not(self, action: str) -> str | None:
-        if action in ("open", "copy", "fold", "split") and self._item() is None:
+        if action in ("open", "copy", "fold", "split", "conversation") and self._item() is None:
             return "The queue is empty"
+        if action == "conversation":
+            origin = self._shown.origin if self._shown is not None else None
+            if origin is None or origin.session_id is None:
+                return origin.words.capitalize() if origin is not None else "It is not shown yet"
         return super().why_not(action)
 
     # -- moving and looking ----------------------------------------------------------------
@@ -312,6 +318,23 @@ class ReviewScreen(NarrowingRoom):
             self.queue.clear_marks()
         elif self.filter.display:
             self._end_filter()
+
+    def action_conversation(self) -> None:
+        origin = self._shown.origin if self._shown is not None else None
+        if origin is not None and origin.session_id is not None:
+            self.signoff.show_message(origin.session_id, origin.message_id)
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        self._seek_wanted()
+
+    def _seek_wanted(self) -> None:
+        """Go to the proposal that another screen asked for."""
+        wanted = self.signoff.wanted
+        if not wanted or wanted not in self._items:
+            return
+        self.signoff.wanted = ""
+        if not self.queue.move_to(wanted):
+            self.flash("The proposal is not shown: a filter leaves it out", ink.WARNING)
 
     def action_next_open(self) -> None:
         items = list(self.queue.items)

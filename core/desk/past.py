@@ -106,6 +106,16 @@ def read(
     )
 
 
+def debug(opened: Opened, message_id: int) -> tuple[tuple[str, str], ...]:
+    """What else is stored with a message, as (label, text). Raises :class:`UnreadableError`."""
+    return StateDb(opened.found.home).debug(message_id)
+
+
+def owner(opened: Opened, message_id: int) -> str | None:
+    """The session that a message stands in. Raises :class:`UnreadableError`."""
+    return StateDb(opened.found.home).owner(message_id)
+
+
 def _window(outline: Sequence[Mark], around: int, window: int) -> tuple[Sequence[Mark], int, int]:
     """The marks around one, and how many of them stand on either side of it."""
     places = [place for place, mark in enumerate(outline) if mark.id == around]

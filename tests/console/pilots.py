@@ -15,12 +15,14 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
+from console.actions import MODES
 from console.app import SignoffApp
 from console.sample import write_sample
 from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
 from console.screens.opening import Opening
 from console.screens.review import ReviewScreen
+from console.screens.sessions import SessionsScreen
 from console.widgets.bars import FlashLine, HomeBar
 from console.widgets.lines import LineView
 from core.desk.opening import Opened, open_home
@@ -29,7 +31,15 @@ from core.settings import Settings
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 #: Groups of workers whose end is waited for; the file watcher never ends.
 GROUPS = frozenset(
-    {"open", "glance", "list", "labels", "preview", "detail", "write", "ui", "sheet"}
+    {
+        *("open", "glance", "list", "labels", "preview", "detail", "rest", "write", "ui", "sheet"),
+        *("search", "session", "follow", "keep", "kept", "names", "index"),
+    }
+)
+#: The keys of modes: their numbers move when another mode comes before them.
+_NUMBERS = {mode: str(number) for number, mode in enumerate(MODES, 1)}
+SESSIONS_MODE, MEMORY_MODE, JOURNAL_MODE = (
+    _NUMBERS[mode] for mode in ("sessions", "memory", "journal")
 )
 #: Seconds after which a wait is a failure.
 DEADLINE = 20.0
@@ -87,13 +97,13 @@ def _footer_is_behind(app: SignoffApp) -> bool:
 
 
 def _resting(app: SignoffApp) -> bool:
-    """Whether the cursor rests before a preview."""
+    """Whether the cursor or the typing rests before a job."""
     for stack in app._screen_stacks.values():
         for screen in stack:
-            timer = getattr(screen, "_resting", None)
-            task = getattr(timer, "_task", None)
-            if task is not None and not task.done():
-                return True
+            for name in ("_resting", "_typing", "_soon"):
+                task = getattr(getattr(screen, name, None), "_task", None)
+                if task is not None and not task.done():
+                    return True
     return False
 
 
@@ -127,6 +137,11 @@ class Console:
     @property
     def review(self) -> ReviewScreen:
         assert isinstance(self.app.screen, ReviewScreen)
+        return self.app.screen
+
+    @property
+    def sessions(self) -> SessionsScreen:
+        assert isinstance(self.app.screen, SessionsScreen)
         return self.app.screen
 
     @property

@@ -14,19 +14,22 @@ from console.app import SignoffApp
 from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
 from console.screens.review import ReviewScreen
+from console.screens.sessions import SessionsScreen
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList
 
 SCREENS: dict[str, type] = {
     "review": ReviewScreen,
+    "sessions": SessionsScreen,
     "memory": MemoryScreen,
     "journal": JournalScreen,
     "app": SignoffApp,
 }
 README = Path(__file__).parents[2] / "README.md"
 #: Keys a list or a text takes first, on purpose: ``enter`` opens the row, ``escape`` first drops a
-#: range or a search, ``n`` and ``N`` are hits while a search stands.
-SHARED = {"enter", "escape", "n", "N"}
+#: range or a search, ``n`` and ``N`` are hits while a search stands, ``g`` is the first row of a list
+#: and asks where to go in a conversation.
+SHARED = {"enter", "escape", "n", "N", "g"}
 
 
 def keys(action: Action) -> set[str]:

@@ -27,6 +27,8 @@ from console.screens.review import ReviewScreen
 from console.screens.sheet import Sheet
 from core.errors import NoHomeError, UsageError
 from tests.console.pilots import (
+    JOURNAL_MODE,
+    MEMORY_MODE,
     NOW,
     Console,
     console_on,
@@ -79,13 +81,13 @@ def footer(console: Console) -> str:
 
 async def test_numbers_change_the_mode_and_the_last_one_is_remembered(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         assert console.memory.is_current
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert console.journal.is_current
         await console.press("1")
         assert console.review.is_current
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert ui(console)["mode"] == "journal"
     async with open_console(home) as console:
         assert console.journal.is_current
@@ -181,7 +183,7 @@ async def test_the_footer_shows_the_verbs_in_the_order_of_work(home: Path) -> No
         assert " ".join(footer(console).split()) == (
             "space mark a approve r refuse n next enter look u undo ? help q quit"
         )
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         assert " ".join(footer(console).split()) == (
             "d forget e edit a add enter look u undo ? help q quit"
         )

@@ -72,7 +72,7 @@ def walk(terminal: Terminal) -> None:
         terminal.press("\tj")
     press(terminal, "g")
     press(terminal, "s")
-    for mode in "23":
+    for mode in "34":
         press(terminal, mode)
         press(terminal, "jjj")
         press(terminal, "jjjj")

@@ -20,7 +20,16 @@ from core.errors import NoHomeError
 from core.homes.base import Kind, discover
 from core.journal import Journal
 from core.model import Receipt
-from tests.console.pilots import NOW, Console, open_console, sample, settle, start_of, tree
+from tests.console.pilots import (
+    MEMORY_MODE,
+    NOW,
+    Console,
+    open_console,
+    sample,
+    settle,
+    start_of,
+    tree,
+)
 
 #: A record of the sample's memory that would land.
 READY = "b71d90e4"
@@ -133,7 +142,7 @@ async def test_the_switcher_counts_what_waits_in_each(home: Path) -> None:
 
 async def test_another_profile_opens_as_if_it_had_been_opened_first(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("space", "j", "2")
+        await console.press("space", "j", MEMORY_MODE)
         await choose(console, "work")
         assert console.app.current_mode == "memory"
         assert "hermes work" in console.header

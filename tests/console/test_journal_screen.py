@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.journal import Journal, State
-from tests.console.pilots import Console, open_console, sample, tree
+from tests.console.pilots import JOURNAL_MODE, Console, open_console, sample, tree
 
 USER = "b71d90e4"
 SKILL = "1a6fd3b8"
@@ -38,7 +38,7 @@ def rows(console: Console) -> list[tuple[int, str, str]]:
 async def test_an_empty_journal_says_what_it_is_for(home: Path) -> None:
     for size in ((80, 24), (120, 36)):
         async with open_console(home, size=size) as console:
-            await console.press("3")
+            await console.press(JOURNAL_MODE)
             assert "Nothing was decided here yet." in console.picture
             await console.press("U")
             assert console.flash == "Nothing was decided here yet"
@@ -47,7 +47,7 @@ async def test_an_empty_journal_says_what_it_is_for(home: Path) -> None:
 async def test_the_newest_decision_is_on_top_with_what_it_changed(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, SKILL, USER)
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert rows(console) == [(2, "approve", "done"), (1, "approve", "done")]
         assert f"2  approve {USER}" in console.text
         assert "2026-11-29 12:00:00  ~/.hermes  default" in console.text
@@ -63,7 +63,7 @@ async def test_taking_back_an_entry_that_is_not_the_newest(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
         await decide(console, SKILL, USER)
-        await console.press("3", "j", "U")
+        await console.press(JOURNAL_MODE, "j", "U")
         assert console.flash == f"Entry 1 (approve {SKILL}) is taken back"
         assert rows(console) == [
             (3, "undo", "done"),
@@ -81,7 +81,7 @@ async def test_taking_back_an_undo_decides_again(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, USER)
         after = tree(home)
-        await console.press("u", "3", "U")
+        await console.press("u", JOURNAL_MODE, "U")
         assert console.flash == f"Entry 2 (undo {USER}) is taken back"
         assert tree(home) == after
 
@@ -92,7 +92,7 @@ async def test_an_undo_that_would_lose_later_work_is_refused(home: Path) -> None
         user = home / "memories/USER.md"
         user.write_text(user.read_text().replace("file names", "names"))
         before = tree(home)
-        await console.press("3", "U")
+        await console.press(JOURNAL_MODE, "U")
         assert tree(home) == before
         assert "USER.md" in console.flash
         assert rows(console)[-1] == (1, "approve", "done")
@@ -113,7 +113,7 @@ async def test_what_did_not_end_stands_first_and_is_said_in_review(
         Journal(console.state).close(1, state, "torn", "interrupted")
         await console.press("f5")
         assert f"! Journal entry 1 ({state}) did not end" in console.picture
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert rows(console)[0] == (1, "approve", str(state))
         await console.press("g", "U")
         assert console.flash == reason
@@ -122,7 +122,7 @@ async def test_what_did_not_end_stands_first_and_is_said_in_review(
 async def test_a_note_and_who_decided_are_shown(home: Path) -> None:
     async with open_console(home) as console:
         await console.at(USER)
-        await console.press("R", *"wrong", "enter", "3")
+        await console.press("R", *"wrong", "enter", JOURNAL_MODE)
         assert "Note: wrong" in console.text
         assert "“wrong”" in console.picture
 
@@ -130,7 +130,7 @@ async def test_a_note_and_who_decided_are_shown(home: Path) -> None:
 async def test_enter_z_s_and_escape(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, PATCH)
-        await console.press("3", "enter")
+        await console.press(JOURNAL_MODE, "enter")
         assert console.journal.detail.has_focus
         assert "⋯ 11 unchanged lines" in console.text
         await console.press("z")
@@ -144,7 +144,7 @@ async def test_enter_z_s_and_escape(home: Path) -> None:
 async def test_one_pane_at_a_time_when_narrow(home: Path) -> None:
     async with open_console(home, size=(80, 24)) as console:
         await decide(console, USER)
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert "Entry added" not in console.picture
         await console.press("o")
         assert "Entry added" in console.picture

@@ -10,7 +10,16 @@ import pytest
 from console.app import SignoffApp
 from core.desk.outside import note_outside
 from core.journal import Journal, State
-from tests.console.pilots import NOW, Console, open_console, sample, settle, start_of, tree
+from tests.console.pilots import (
+    JOURNAL_MODE,
+    NOW,
+    Console,
+    open_console,
+    sample,
+    settle,
+    start_of,
+    tree,
+)
 
 USER = "b71d90e4"
 SKILL = "1a6fd3b8"
@@ -50,7 +59,7 @@ async def test_a_search_finds_notes_subjects_messages_and_paths(home: Path) -> N
     async with open_console(home) as console:
         await decide(console, "a", SKILL, USER)
         await console.at(PATCH)
-        await console.press("R", *"too vague", "enter", "3")
+        await console.press("R", *"too vague", "enter", JOURNAL_MODE)
         assert numbers(console) == [3, 2, 1]
         for words, found in (
             ("TOO  vague", [3]),
@@ -69,7 +78,7 @@ async def test_a_search_finds_notes_subjects_messages_and_paths(home: Path) -> N
 async def test_a_search_that_finds_nothing_says_so_and_escape_shows_all(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, "a", USER)
-        await console.press("3", "slash", *"kiln", "enter")
+        await console.press(JOURNAL_MODE, "slash", *"kiln", "enter")
         assert "No decision has “kiln” in its words or paths." in console.words
         await console.press("U")
         assert console.flash == "No decision is found"
@@ -81,7 +90,7 @@ async def test_a_search_that_finds_nothing_says_so_and_escape_shows_all(home: Pa
 async def test_a_search_stays_while_the_journal_grows_and_can_be_left(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, "a", USER, SKILL)
-        await console.press("3", "slash", *USER, "enter")
+        await console.press(JOURNAL_MODE, "slash", *USER, "enter")
         await console.press("U")
         assert numbers(console) == [3, 1]
         await console.press("slash", "escape")
@@ -93,7 +102,7 @@ async def test_a_search_stays_while_the_journal_grows_and_can_be_left(home: Path
 async def test_hostile_words_are_looked_for_as_they_are(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, "a", USER)
-        await console.press("3", "slash", *"[/x]", "enter")
+        await console.press(JOURNAL_MODE, "slash", *"[/x]", "enter")
         assert "No decision has “[/x]” in its words" in console.words
 
 
@@ -102,12 +111,12 @@ async def test_hostile_words_are_looked_for_as_they_are(home: Path) -> None:
 
 async def test_t_shows_how_often_whose_proposals_are_approved(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("3", "t")
+        await console.press(JOURNAL_MODE, "t")
         assert "Nothing was approved or refused here yet." in console.words
         await console.press("escape", "1")
         await decide(console, "a", USER, SKILL)
         await decide(console, "r", PATCH)
-        await console.press("3", "t")
+        await console.press(JOURNAL_MODE, "t")
         assert "Approved, by origin" in console.picture
         assert "background_review ███████░░░ 67% 2 approved, 1 refused" in console.words
         await console.press("escape", "g", "U")
@@ -125,7 +134,7 @@ async def test_a_bulk_step_is_shown_as_one_and_u_takes_it_back_as_one(home: Path
         await mark(console, USER, SKILL)
         await console.press("a")
         await decide(console, "r", PATCH)
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert numbers(console) == [3, 2, 1]
         assert [item.bulk and item.bulk.parts for item in console.journal.rows.items] == [
             None,
@@ -152,7 +161,7 @@ async def test_a_part_that_cannot_be_taken_back_ends_it_and_says_what_stands(hom
         path = home / first.changed[0] / "SKILL.md"
         path.write_text(path.read_text() + "\nWritten by another hand.\n")
         before = path.read_bytes()
-        await console.press("3", "G", "U")
+        await console.press(JOURNAL_MODE, "G", "U")
         assert path.read_bytes() == before
         assert console.flash.startswith("1 decision of bulk step 1 taken back, then: ")
         await console.press("G")
@@ -165,7 +174,7 @@ async def test_a_part_that_cannot_be_taken_back_ends_it_and_says_what_stands(hom
 async def test_a_torn_entry_says_what_to_do_and_p_puts_it_away(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, "a", SKILL, USER)
-        await console.press("3", "p")
+        await console.press(JOURNAL_MODE, "p")
         assert console.flash == "Entry 2 is not torn: there is nothing to put away"
         Journal(console.state).close(1, State.TORN, "torn", "interrupted")
         await console.press("f5", "g")
@@ -185,7 +194,7 @@ async def test_an_open_entry_says_that_the_next_decision_settles_it(home: Path) 
     async with open_console(home) as console:
         await decide(console, "a", SKILL, USER)
         Journal(console.state).close(1, State.OPEN, "ok", "interrupted")
-        await console.press("f5", "3", "g")
+        await console.press("f5", JOURNAL_MODE, "g")
         assert "It did not end. The next decision settles it" in console.words
 
 
@@ -197,7 +206,7 @@ async def test_what_another_writer_changed_stands_apart_and_is_not_undone(home: 
     async with open_console(home) as console:
         console.app.note_outside()
         await console.settle()
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert numbers(console) == []
         user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
         console.app.note_outside()
@@ -221,7 +230,7 @@ async def test_our_own_writes_are_no_outside_edits(home: Path) -> None:
         await decide(console, "a", USER)
         console.app.note_outside()
         await console.settle()
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert [item.verb for item in console.journal.rows.items] == ["approve"]
 
 
@@ -256,7 +265,7 @@ async def test_a_change_seen_by_the_watcher_reaches_the_open_journal(home: Path)
     async with app.run_test(size=(120, 36)) as pilot:
         console = Console(app, pilot, home)
         await settle(app, pilot)
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
         loop = asyncio.get_running_loop()
         end = loop.time() + 20

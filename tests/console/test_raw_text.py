@@ -19,7 +19,7 @@ from textual.widgets import Input
 
 import console
 from console.screens.note import NoteScreen
-from tests.console.pilots import Console, open_console, sample
+from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console, open_console, sample
 
 SOURCE = Path(console.__file__).parent
 DATA = Path(__file__).parents[1] / "data"
@@ -208,7 +208,12 @@ async def test_no_text_of_a_home_can_act(
             assert links(there) == []
         if make == "marked_up":
             assert "[@click=app.quit]" in there.picture
-        for keys in (("2", "j"), ("3", "j", "o"), ("escape", "1"), ("question_mark",)):
+        for keys in (
+            (MEMORY_MODE, "j"),
+            (JOURNAL_MODE, "j", "o"),
+            ("escape", "1"),
+            ("question_mark",),
+        ):
             await there.press(*keys)
             assert links(there) == []
         await there.press("escape")
@@ -237,7 +242,7 @@ async def test_nothing_a_person_types_can_act(
         assert there.app.is_running
         await there.press("enter")
         assert links(there) == []
-        await there.press("3")
+        await there.press(JOURNAL_MODE)
         assert "[@click=app.quit]note[/]" in there.picture
         assert links(there) == []
         await there.press("ctrl+p")

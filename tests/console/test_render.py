@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.content import Content
 
+from console.actions import MODES
 from console.help import help_lines
 from console.render.diffs import FOLD, diff_lines
 from console.render.header import HomeFacts, header, notice
@@ -345,12 +346,17 @@ def test_hidden_characters_are_named_and_stand_out() -> None:
 # -- header, journal, decisions ------------------------------------------------------------
 
 
+#: Every mode with its key, and the same behind the program's name.
+TABS = "  ".join(f"{number} {title}" for number, title in enumerate(MODES.values(), 1))
+NAMED = f"signoff  {TABS}"
+
+
 def test_the_header_says_home_rules_gates_and_counts() -> None:
     facts = HomeFacts(
         "~/.hermes", "hermes", "work", "0.19", (("memory", True), ("skills", True)), 24, 1, 0
     )
     first, second = header("memory", facts, "live", 100).plain.split("\n")
-    assert first == "signoff  1 Review  2 Memory  3 Journal" + "24 waiting, 1 unreadable".rjust(62)
+    assert first == NAMED + "24 waiting, 1 unreadable".rjust(100 - len(NAMED))
     assert second == "~/.hermes" + "hermes work  rules 0.19  gates on  live".rjust(91)
     assert notice(facts).plain == ""
 
@@ -358,9 +364,9 @@ def test_the_header_says_home_rules_gates_and_counts() -> None:
 @pytest.mark.parametrize(
     ("width", "said"),
     [
-        (70, "signoff  1 Review  2 Memory  3 Journal" + "24 waiting, 1 unreadable".rjust(32)),
-        (58, "signoff  1 Review  2 Memory  3 Journal" + "24 waiting".rjust(20)),
-        (42, "1 Review  2 Memory  3 Journal" + "24 waiting".rjust(13)),
+        (len(NAMED) + 32, NAMED + "24 waiting, 1 unreadable".rjust(32)),
+        (len(NAMED) + 20, NAMED + "24 waiting".rjust(20)),
+        (len(TABS) + 13, TABS + "24 waiting".rjust(13)),
     ],
 )
 def test_what_waits_is_said_at_any_width(width: int, said: str) -> None:

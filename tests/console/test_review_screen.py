@@ -329,8 +329,6 @@ async def test_enter_goes_into_the_preview_and_escape_back(home: Path) -> None:
         assert console.review.preview.has_focus
         await console.press("escape")
         assert console.review.queue.has_focus
-        await console.press("o")
-        assert console.review.preview.has_focus
 
 
 async def test_deciding_from_inside_the_preview(home: Path) -> None:

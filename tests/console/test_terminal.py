@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from console.sample import write_sample
+from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE
 from tests.console.terminal import SIGNOFF, Terminal, environment, plain, signoff
 
 #: Modes a terminal starts with, as Textual's driver changes them: alternate screen, mouse, cursor,
@@ -109,7 +110,7 @@ def test_ctrl_c_ends_nothing_by_accident(tmp_path: Path, home: Path) -> None:
         opened(terminal)
         terminal.press("\x03")
         terminal.see("quit the app")
-        terminal.press("2")
+        terminal.press(MEMORY_MODE)
         terminal.see("MEMORY.md")
         terminal.press("q")
         assert terminal.leave(5) == 0
@@ -146,7 +147,7 @@ def test_a_home_that_vanishes_and_comes_back(tmp_path: Path, home: Path) -> None
         assert "gone" not in terminal.grid.text
         terminal.press("a")
         terminal.see(f"{READY}: ", 10)
-        terminal.press("23")
+        terminal.press(MEMORY_MODE + JOURNAL_MODE)
         terminal.quiet()
         terminal.press("1")
         (tmp_path / "elsewhere").rename(home)
@@ -186,7 +187,7 @@ def test_without_a_journal_everything_is_read_and_nothing_decided(
             terminal.press(key)
             terminal.see(f"{READY}: ", 10)
             terminal.see("! failed", 10)
-        for key in ("\x14", "2", "3", "u", "1"):
+        for key in ("\x14", MEMORY_MODE, JOURNAL_MODE, "u", "1"):
             terminal.press(key)
             terminal.quiet()
         assert (home / f"pending/memory/{READY}.json").exists()

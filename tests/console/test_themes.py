@@ -14,7 +14,7 @@ from textual.theme import Theme
 
 from console import themes
 from console.render import ink
-from tests.console.pilots import Console, open_console, sample
+from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console, open_console, sample
 
 #: Grounds that any style of ``ink`` can stand on: pane, dialog, bars, rows at the cursor, marked.
 GROUNDS = (
@@ -132,8 +132,8 @@ async def test_everything_drawn_stands_out(
         await console.press("a")
         assert "u takes it back" in console.picture
         assert pale(console, needed) == set()
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         assert pale(console, needed) == set()
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert "undo this" in console.picture
         assert pale(console, needed) == set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.journal import Journal, State
-from tests.console.pilots import Console
+from tests.console.pilots import JOURNAL_MODE, Console
 from tests.snapshots.conftest import Shoot
 
 USER, SKILL, PATCH = "b71d90e4", "1a6fd3b8", "c31e9f60"
@@ -30,19 +30,19 @@ def torn(console: Console) -> None:
 
 def test_journal_bulk_and_outside(shoot: Shoot) -> None:
     """Another writer's change on top, with its own sign and why it is not undone; two parts."""
-    assert shoot(bulk, written_by_another, "3")
+    assert shoot(bulk, written_by_another, JOURNAL_MODE)
 
 
 def test_journal_torn(shoot: Shoot) -> None:
     """The torn entry first, in red, with what to do about it."""
-    assert shoot(bulk, torn, Console.reload, "3", "g")
+    assert shoot(bulk, torn, Console.reload, JOURNAL_MODE, "g")
 
 
 def test_journal_searched(shoot: Shoot) -> None:
     """The title says what is looked for; one of two is left."""
-    assert shoot(bulk, "3", "slash", *USER, "enter")
+    assert shoot(bulk, JOURNAL_MODE, "slash", *USER, "enter")
 
 
 def test_journal_rates(shoot: Shoot) -> None:
     """A sheet: origins with bar, share and counts."""
-    assert shoot(bulk, f"@{PATCH}", "r", "3", "t")
+    assert shoot(bulk, f"@{PATCH}", "r", JOURNAL_MODE, "t")

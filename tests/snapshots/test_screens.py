@@ -13,7 +13,7 @@ import pytest
 
 from console.app import SignoffApp
 from core.journal import Journal, State
-from tests.console.pilots import Console
+from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console
 from tests.console.plain import DATA
 from tests.snapshots.conftest import LARGE, MIDDLE, SMALL, Shoot
 
@@ -190,20 +190,20 @@ def test_problem(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
 @every_size
 def test_memory(shoot: Shoot, size: Size) -> None:
     """Entries of both files; where there is room one whole, with the budget of its file."""
-    assert shoot("2", "j", "j", "j", size=size)
+    assert shoot(MEMORY_MODE, "j", "j", "j", size=size)
 
 
 def test_memory_drift(shoot: Shoot, home: Path) -> None:
     """That the agent refuses to edit the file, and why."""
     memory = home / "memories/MEMORY.md"
     memory.write_text(memory.read_text() + "\n§\n" + "A long story. " * 180)
-    assert shoot("2")
+    assert shoot(MEMORY_MODE)
 
 
 def test_memory_unreadable(shoot: Shoot, home: Path) -> None:
     """Why the file cannot be read; it is not shown as empty."""
     (home / "memories/USER.md").write_bytes(b"caf\xe9")
-    assert shoot("2", "G")
+    assert shoot(MEMORY_MODE, "G")
 
 
 # -- journal -------------------------------------------------------------------------------
@@ -212,12 +212,14 @@ def test_memory_unreadable(shoot: Shoot, home: Path) -> None:
 @every_size
 def test_journal(shoot: Shoot, size: Size) -> None:
     """Newest first: an undo, what it took back, an approval; one of them whole."""
-    assert shoot(f"@{ATTENTION}", "a", "a", f"@{READY}", "a", "u", "3", "j", "j", size=size)
+    assert shoot(
+        f"@{ATTENTION}", "a", "a", f"@{READY}", "a", "u", JOURNAL_MODE, "j", "j", size=size
+    )
 
 
 def test_journal_empty(shoot: Shoot) -> None:
     """One sentence on what will appear here."""
-    assert shoot("3", size=SMALL)
+    assert shoot(JOURNAL_MODE, size=SMALL)
 
 
 def test_journal_torn(shoot: Shoot) -> None:
@@ -227,7 +229,7 @@ def test_journal_torn(shoot: Shoot) -> None:
         message = "interrupted, and changed since by someone else: memories/USER.md"
         Journal(console.state).close(1, State.TORN, "torn", message)
 
-    assert shoot(f"@{READY}", "a", "@1a6fd3b8", "a", tear, "f5", "3", "g")
+    assert shoot(f"@{READY}", "a", "@1a6fd3b8", "a", tear, "f5", JOURNAL_MODE, "g")
 
 
 # -- themes --------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ def test_light_review(shoot: Shoot) -> None:
 
 def test_light_memory(shoot: Shoot) -> None:
     """The row at the cursor stands out without hiding its text."""
-    assert shoot("2", theme="light")
+    assert shoot(MEMORY_MODE, theme="light")
 
 
 def test_contrast_review(shoot: Shoot) -> None:
@@ -250,7 +252,7 @@ def test_contrast_review(shoot: Shoot) -> None:
 
 def test_contrast_journal(shoot: Shoot) -> None:
     """Signs and words beside every colour."""
-    assert shoot(f"@{READY}", "a", "3", theme="contrast")
+    assert shoot(f"@{READY}", "a", JOURNAL_MODE, theme="contrast")
 
 
 def test_no_color(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,4 +283,4 @@ def test_hostile_review(shoot: Shoot, hostile: Path, size: Size) -> None:
 
 def test_hostile_memory(shoot: Shoot, hostile: Path) -> None:
     """The entry the agent hides from itself is marked; nothing is obeyed."""
-    assert shoot("2", *"jjjjj", home=hostile)
+    assert shoot(MEMORY_MODE, *"jjjjj", home=hostile)

@@ -1,0 +1,303 @@
+"""What the Sessions mode reads of the past. All of it runs in a thread and touches no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+from console.ages import age
+from console.render.sessions import Counts, Facets, HitItem, SessionItem, name_of
+from core.conversations import (
+    Cancelled,
+    Conversations,
+    Filters,
+    Found,
+    Hit,
+    Listing,
+    Mark,
+    Message,
+    Order,
+    Relation,
+    Session,
+    Visibility,
+)
+from core.desk.opening import Opened
+from core.desk.past import past
+from core.desk.searching import Request, matches_in, read_query, search
+from core.homes.hermes.sessions.catalogue import HIDDEN
+from core.recall.gather import CRON
+from core.recall.query import Query, respelled
+from core.recall.spans import spans
+
+#: How a pasted link to a session begins.
+LINK = "@session:"
+#: Seconds without a message after which a session that did not end is not live any more.
+LIVE = 600.0
+#: The most matches marked in one message.
+MARKED = 10_000
+#: Workspaces that are offered for ``in:``.
+OFFERED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The list: rows, how many there are in all, what it leaves out, values known of filters."""
+
+    items: tuple[SessionItem, ...]
+    total: int
+    counts: Counts
+    by_source: Mapping[str, int]
+    known: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The answer to a search. ``query`` is what marks matches, corrections included."""
+
+    text: str
+    items: tuple[HitItem, ...]
+    found: Found | None
+    query: Query | None
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Reads messages of a conversation, each from the part of the chain it stands in."""
+
+    past: Conversations
+    owners: Mapping[int, str]
+    tip: str
+
+    def __call__(self, ids: Sequence[int], longest: int) -> tuple[Message, ...]:
+        by_part: dict[str, list[int]] = {}
+        for key in ids:
+            by_part.setdefault(self.owner(key), []).append(key)
+        found: list[Message] = []
+        for part, some in by_part.items():
+            found += self.past.messages(some, part, longest)
+        return tuple(found)
+
+    def owner(self, message_id: int) -> str:
+        """The session that a message stands in."""
+        return self.owners.get(message_id, self.tip)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A whole conversation, all parts of its chain as one.
+
+    ``asked`` is the part it was opened by, ``hits`` its messages that answer ``query``.
+    """
+
+    asked: str
+    session: Session
+    parts: tuple[str, ...]
+    texts: Texts
+    outline: tuple[Mark, ...]
+    dividers: Mapping[int, str]
+    hits: tuple[int, ...] = ()
+    query: Query | None = None
+
+
+def zone_here() -> tzinfo:
+    """The time zone of this machine."""
+    zone = datetime.now().astimezone().tzinfo
+    assert zone is not None
+    return zone
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+def list_page(opened: Opened, facets: Facets, limit: int) -> Page:
+    """At most ``limit`` conversations. Raises :class:`UnreadableError`."""
+    conversations = past(opened)
+    every = conversations.listing(Filters(with_archived=facets.archived), 0)
+    people = tuple(source for source in every.by_source if source != CRON and source not in HIDDEN)
+    wanted = Filters(with_hidden=facets.hidden, with_archived=facets.archived)
+    if facets.source:
+        wanted = replace(wanted, sources=(facets.source,))
+    elif people and not facets.cron:
+        seen = tuple(source for source in every.by_source if source in HIDDEN)
+        wanted = replace(wanted, sources=(*people, *(seen if facets.hidden else ())))
+    listing = conversations.listing(wanted, limit)
+    now = opened.clock()
+    items = tuple(_item(session, now) for session in listing.sessions)
+    shown = {
+        source: number
+        for source, number in listing.by_source.items()
+        if (not wanted.sources or source in wanted.sources)
+        and (facets.hidden or source not in HIDDEN or source in wanted.sources)
+    }
+    folders = dict.fromkeys(item.session.workspace.rstrip("/").rpartition("/")[2] for item in items)
+    known = {
+        "source": list(every.by_source),
+        "in": [folder for folder in folders if folder][:OFFERED],
+    }
+    left_out = tuple(_left_out(facets, every, bool(people), CRON not in shown))
+    return Page(items, listing.total, Counts(shown, left_out), every.by_source, known)
+
+
+def _left_out(
+    facets: Facets, every: Listing, people: bool, no_cron: bool
+) -> Iterator[tuple[str, str]]:
+    """What the list does not show, each with the key that shows it."""
+    if facets.source:
+        yield f"only {facets.source}, all", "F"
+    elif people and no_cron and (runs := every.by_source.get(CRON, 0)):
+        yield f"+{runs:,} cron run{'' if runs == 1 else 's'}", "c"
+    if every.archived and not facets.archived:
+        yield f"+{every.archived:,} archived", "a"
+    if every.hidden and not facets.hidden:
+        yield f"+{every.hidden:,} hidden", "H"
+
+
+def _item(session: Session, now: datetime) -> SessionItem:
+    last = session.last_active or session.started_at
+    goes_on = session.ended_at is None and last is not None and now.timestamp() - last < LIVE
+    return SessionItem(session, age(last, now), goes_on)
+
+
+# -- searching -------------------------------------------------------------------------------------
+
+
+def search_page(
+    opened: Opened, line: str, facets: Facets, order: Order, limit: int, cancelled: Cancelled
+) -> Results:
+    """The sessions that answer ``line``, which may be a pasted ``@session:profile/id``.
+
+    Raises :class:`UnreadableError`, and :class:`NotFoundError` for a session that is not there.
+    """
+    now = opened.clock()
+    if line.strip().startswith(LINK):
+        session = session_of(opened, line)
+        last = session.last_active or session.started_at
+        hit = Hit(
+            session.id, session.root_id, 0, "", last, name_of(session), session.source,
+            Visibility.LIVE, session.preview,
+        )  # fmt: skip
+        return Results(line, (HitItem(hit, age(last, now)),), None, None)
+    request = Request(
+        line,
+        zone_here(),
+        Filters(
+            sources=(facets.source,) if facets.source else (),
+            with_hidden=facets.hidden,
+            with_tool_output=facets.tools,
+            with_undone=facets.undone,
+            with_archived=facets.archived,
+        ),
+        order,
+        limit,
+    )
+    query = read_query(opened, request)
+    found = search(opened, request, cancelled=cancelled)
+    if found.corrected:
+        instead: dict[str, list[str]] = {}
+        for asked, other in found.corrected:
+            instead.setdefault(asked, []).append(other)
+        query = respelled(query, instead)
+    items = tuple(HitItem(hit, age(hit.at, now)) for hit in found.hits)
+    return Results(line, items, found, query)
+
+
+def names_of(opened: Opened, ids: Sequence[str]) -> dict[str, str]:
+    """What to call sessions that have no title: their chain's, with which part they are of it.
+
+    Raises :class:`UnreadableError`.
+    """
+    conversations = past(opened)
+    names: dict[str, str] = {}
+    for key in ids:
+        session = conversations.session(key)
+        if session is None:
+            continue
+        name = session.title or session.preview
+        if len(session.chain) > 1:
+            tip = conversations.session(session.chain[-1])
+            name = (tip.title if tip is not None else "") or name
+            name = f"{name} (part {session.chain.index(key) + 1} of {len(session.chain)})"
+        names[key] = name or key
+    return names
+
+
+def session_of(opened: Opened, named: str) -> Session:
+    """The session that an id, its beginning or a pasted link names.
+
+    Raises :class:`NotFoundError`, :class:`UnreadableError`.
+    """
+    from core.errors import NotFoundError
+
+    conversations = past(opened)
+    session = conversations.session(conversations.resolve(named))
+    if session is None:
+        raise NotFoundError(f"The session {named!r} is not there any more", "Look for another")
+    return session
+
+
+# -- one conversation ------------------------------------------------------------------------------
+
+
+def open_conversation(
+    opened: Opened, session_id: str, query: Query | None, cancelled: Cancelled
+) -> Conversation | None:
+    """All of a conversation but its texts; ``None`` if it is gone. Raises
+    :class:`UnreadableError`."""
+    conversations = past(opened)
+    session = conversations.session(session_id)
+    if session is None:
+        return None
+    parts = session.chain or (session.id,)
+    if parts[-1] != session.id:
+        session = conversations.session(parts[-1]) or session
+    outline: list[Mark] = []
+    owners: dict[int, str] = {}
+    dividers: dict[int, str] = {}
+    hits: list[int] = []
+    for number, part in enumerate(parts, 1):
+        marks = conversations.outline(part)
+        if number > 1 and marks:
+            dividers[marks[0].id] = f"part {number} of {len(parts)}: {part}, after a compaction"
+        outline += marks
+        if part != parts[-1]:
+            owners.update((mark.id, part) for mark in marks)
+        if query is not None and not query.is_empty:
+            hits += matches_in(opened, query, part, cancelled=cancelled)
+    for at, words in branches(conversations, session, parts):
+        if (key := _first_as_late(outline, at)) is not None:
+            known = dividers.get(key)
+            dividers[key] = f"{known}; {words}" if known else words
+    texts = Texts(conversations, owners, parts[-1])
+    return Conversation(
+        session_id, session, parts, texts, tuple(outline), dividers, tuple(hits), query
+    )
+
+
+def branches(
+    conversations: Conversations, session: Session, parts: Sequence[str]
+) -> Iterator[tuple[float, str]]:
+    """When other conversations branched off a conversation, or it did, and words for it."""
+    if session.relation is Relation.BRANCH and session.started_at is not None:
+        parent = conversations.session(session.parent_id)
+        name = name_of(parent) if parent is not None else session.parent_id
+        yield session.started_at, f"branched here from {name}: above is a copy"
+    for relative in conversations.family(session.id):
+        child = relative.session
+        branched = child.parent_id in parts and child.relation is Relation.BRANCH
+        if branched and child.started_at is not None:
+            yield child.started_at, f"{child.title or child.id} branched off here"
+
+
+def _first_as_late(outline: Sequence[Mark], at: float) -> int | None:
+    """The id of the first message as late as ``at``, unless it is the very first; clocks may go
+    back, and the first as late is where a reader would look."""
+    later = next((n for n, mark in enumerate(outline) if (mark.at or 0.0) >= at), 0)
+    return outline[later].id if later else None
+
+
+def finder(query: Query | None) -> Callable[[str], Sequence[tuple[int, int]]] | None:
+    """What marks the matches of ``query`` in a text; ``None`` where no words are asked."""
+    if query is None or query.is_empty:
+        return None
+    return lambda text: spans(query, text, MARKED)

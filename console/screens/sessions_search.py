@@ -1,0 +1,323 @@
+"""Searching the past as one types: hits by session beside the conversation each stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.timer import Timer
+
+from console.render import ink
+from console.render.sessions import Facets, HitItem, hit_row
+from console.screens.sessions_index import FeedingRoom
+from console.screens.sessions_read import ReadingRoom, Target, sentence
+from console.widgets.rows import RowList, RowState
+from console.widgets.searchbar import SearchBar
+from console.widgets.transcript import Transcript
+from core.conversations import Engine, Order
+
+if TYPE_CHECKING:
+    from console.screens.sessions_past import Results
+    from core.conversations import Found
+
+#: Seconds typing rests before a search starts, and a search runs before it says so.
+TYPING, SLOW = 0.12, 0.3
+#: Sessions a search shows at first, how many times as many at the end of the list.
+HITS, MORE = 50, 4
+_ORDERS = (Order.RANKED, Order.NEWEST, Order.OLDEST)
+
+
+class SearchingRoom(ReadingRoom, FeedingRoom):
+    """A list of hits in place of the list of conversations while something is looked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._facets = Facets()
+        self._order = Order.RANKED
+        self._line = ""
+        self._results: Results | None = None
+        self._hit_limit = HITS
+        self._seek = 0
+        self._typing: Timer | None = None
+        self._slow: Timer | None = None
+        self._searching = False
+        self._onward = 0
+        self._names: dict[str, str] = {}
+
+    def hit_list(self) -> RowList[HitItem]:
+        """The list of hits, before it is shown."""
+        hits: RowList[HitItem] = RowList(_paint, height=3, marks=False, id="hits", classes="pane")
+        hits.border_title = Content("Hits")
+        hits.display = False
+        return hits
+
+    @property
+    def bar(self) -> SearchBar:
+        """The line a search is typed in."""
+        return self.query_one(SearchBar)
+
+    @property
+    def hits(self) -> RowList[HitItem]:
+        """The sessions that were found."""
+        return self.query_one("#hits", RowList)
+
+    # -- typing ----------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        self.remove_class("-inside")
+        self.bar.begin()
+        self.flash("tab completes source: role: after: before: title: in:, enter goes to the hits")
+
+    def on_search_bar_changed(self, message: SearchBar.Changed) -> None:
+        message.stop()
+        if self._typing is not None:
+            self._typing.stop()
+        self._seek += 1
+        self._typing = self.set_timer(TYPING, partial(self.search, message.text))
+
+    def on_search_bar_submitted(self, message: SearchBar.Submitted) -> None:
+        message.stop()
+        if self._typing is not None:
+            self._typing.stop()
+        if message.text.strip() != self._line:
+            self.search(message.text)
+        if message.text.strip():
+            self.hits.focus()
+        else:
+            self.end_search()
+
+    def search(self, line: str, *, keep: bool = False) -> None:
+        """Look for ``line``; nothing at all ends the search. ``keep``: as many hits as now."""
+        opened, self._line = self.signoff.opened, line.strip()
+        self._seek += 1
+        if not self._line:
+            self.show_hits(False)
+            return
+        if opened is None:
+            return
+        self._hit_limit = self._hit_limit if keep else HITS
+        seek, facets, order, limit = self._seek, self._facets, self._order, self._hit_limit
+        wanted = self._line
+
+        def work() -> Results:
+            from console.screens.sessions_past import search_page
+
+            return search_page(
+                opened, wanted, facets, order, limit, cancelled=lambda: seek != self._seek
+            )
+
+        self._searching = True
+        if self._slow is None:
+            self._slow = self.set_timer(SLOW, self._still_searching)
+        self.start_job("search", work, partial(self._found, seek), partial(self._lost, seek))
+
+    def _still_searching(self) -> None:
+        self._slow = None
+        if self._searching:
+            self.hits.border_title = Content("Searching…")
+
+    def _answered(self) -> None:
+        self._searching = False
+        if self._slow is not None:
+            self._slow.stop()
+            self._slow = None
+
+    def _lost(self, seek: int, problem: Exception) -> None:
+        from core.errors import SignoffError
+
+        if seek != self._seek:
+            return
+        self._answered()
+        if not isinstance(problem, SignoffError):
+            self.job_failed(problem)
+            return
+        self.flash(sentence(problem), ink.WARNING)
+        self._title_hits()
+
+    def _found(self, seek: int, results: Results) -> None:
+        if seek != self._seek:
+            return
+        self._answered()
+        before, self._results = self._results, results
+        fresh = before is None or before.text != results.text
+        if fresh or before is None or results.query != before.query:
+            self._query = results.query
+        self.show_hits(True)
+        self._show_items(results, news=not fresh)
+        self._name_hits(results)
+        if fresh and results.items:
+            self.hits.move_to(results.items[0].key)
+        self._title_hits()
+        self.show_counts()
+        if not results.items:
+            self.close_conversation()
+            self.say(_nothing(results, self._facets))
+        elif fresh or self._read is None or self._read.query is not self._query:
+            self.rest()
+        self.refresh_bindings()
+
+    def _show_items(self, results: Results, *, news: bool) -> None:
+        names = self._names
+        items = [
+            item if item.hit.title else replace(item, name=names.get(item.key, ""))
+            for item in results.items
+        ]
+        self.hits.set_items(items, news=news)
+
+    def _name_hits(self, results: Results) -> None:
+        """Look up, once hits are on screen, what to call those without a title."""
+        opened, names = self.signoff.opened, self._names
+        unknown = [i.key for i in results.items if not i.hit.title and i.key not in names]
+        if opened is None or not unknown:
+            return
+
+        def work() -> dict[str, str]:
+            from console.screens.sessions_past import names_of
+
+            return names_of(opened, unknown)
+
+        def named(found: dict[str, str]) -> None:
+            self._names.update(found)
+            if self._results is results:
+                self._show_items(results, news=False)
+
+        self.start_job("names", work, named, self._not_read)
+
+    def _title_hits(self) -> None:
+        results = self._results
+        if results is None:
+            return
+        found = results.found
+        total = len(results.items) if found is None else found.total_sessions
+        title = f"{total:,} session{'' if total == 1 else 's'} for “{results.text}”"
+        room = max(8, self.query_one(".list").size.width - 4)
+        self.hits.border_title = ink.cut(title, room)
+        words = [] if found is None else _remarks(found, self._order)
+        if unseen := self.hits.unseen:
+            words.append(f"{unseen:,} new")
+        if self._fed:
+            words.append(self._fed)
+        self.hits.border_subtitle = ink.cut("  ".join(words), room)
+
+    # -- the list of hits ------------------------------------------------------------------
+
+    @property
+    def seeks(self) -> bool:
+        """Whether hits are on screen, not the list."""
+        return bool(self.hits.display)
+
+    def show_hits(self, on: bool) -> None:
+        """Hits in place of the list, or the list again where it was left."""
+        if on == self.seeks:
+            return
+        hits, rows = self.hits, self.query_one("#sessions", RowList)
+        had = hits.has_focus or rows.has_focus
+        hits.display, rows.display = on, not on
+        if not on:
+            self._results = self._query = None
+            self._hit = (0, 0)
+            self.say("")
+            self.rest()
+        if had:
+            (hits if on else rows).focus()
+        self.show_counts()
+        self.refresh_bindings()
+
+    def end_search(self) -> None:
+        """Back to the list, the cursor where it was."""
+        if self._typing is not None:
+            self._typing.stop()
+        self.bar.end()
+        self.search("")
+        self.query_one("#sessions", RowList).focus()
+        self.flash("")
+
+    def rest(self) -> None:
+        """Open the conversation of the row at the cursor once it has rested a moment."""
+
+    def grow_hits(self) -> None:
+        """Ask for more hits at the end of the list."""
+        results, place = self._results, self.hits.cursor_index
+        if results is None or results.found is None or place is None or self._searching:
+            return
+        shown = len(results.items)
+        if place >= shown - 5 and shown == self._hit_limit < results.found.total_sessions:
+            self._hit_limit *= MORE
+            self.search(self._line, keep=True)
+
+    # -- from hit to hit -------------------------------------------------------------------
+
+    def action_hit(self, step: int) -> None:
+        if self.has_class("-narrow"):
+            self.go_inside()
+        self.transcript.action_hit(step)
+
+    def go_inside(self) -> None:
+        """The keys to the conversation."""
+        self.add_class("-inside")
+        self.transcript.focus()
+
+    def on_transcript_hits_ended(self, message: Transcript.HitsEnded) -> None:
+        message.stop()
+        self.next_hits(message.step)
+
+    def next_hits(self, step: int) -> None:
+        """On to the hits of the next session, or back to the last of the one before."""
+        items, place = self.hits.items, self.hits.cursor_index
+        parts = self._read.parts if self._read is not None else ()
+        if self.seeks and place is not None:
+            place += step
+            # The parts of a chain are one conversation: their hits were all gone through.
+            while 0 <= place < len(items) and items[place].key in parts:
+                place += step
+            if 0 <= place < len(items):
+                self._onward = step
+                self.hits.move_to(items[place].key)
+                return
+        self.flash(f"No further hit {'below' if step > 0 else 'above'}", passing=True)
+
+    def target_of(self, item: HitItem) -> Target:
+        """Where a hit is, or coming up from below the last of its session."""
+        land, self._onward = (-1 if self._onward < 0 else 1), 0
+        return Target(item.hit.session_id, item.hit.message_id or None, land)
+
+
+def _paint(item: HitItem, state: RowState) -> Sequence[Content]:
+    return hit_row(item, state.width)
+
+
+def _remarks(found: Found, order: Order) -> list[str]:
+    """How it was answered: the engine, and what the query became."""
+    words = [] if order is Order.RANKED else [f"{order} first"]
+    words += [f"“{asked}” read as “{other}”" for asked, other in found.corrected]
+    if found.literally:
+        words.append(f"read word by word: {found.effective}")
+    names = {Engine.INDEX: "by index", Engine.DATABASE: "by database", Engine.SCAN: "by a scan"}
+    words += [names[found.engine], found.note]
+    return [word for word in words if word]
+
+
+def _nothing(results: Results, facets: Facets) -> str:
+    """Why nothing is found, and what would let more in."""
+    found = results.found
+    if found is None:
+        return "Nothing is found."
+    said = [f"No conversation answers “{found.effective or results.text}”."]
+    said += [f"{words}: press {key}." for words, key in left_out(found, facets)]
+    if found.note:
+        said.append(found.note)
+    said.append("esc ends the search. / changes it.")
+    return "\n\n".join(said)
+
+
+def left_out(found: Found, facets: Facets) -> list[tuple[str, str]]:
+    """Hits that are not shown, each with the key that shows them."""
+    counts = (
+        (found.tool_output, "in tool output", "t", facets.tools),
+        (found.hidden_sources, "in hidden sources", "H", facets.hidden),
+        (found.undone, "undone", "X", facets.undone),
+    )
+    return [(f"{n:,} more {words}", key) for n, words, key, on in counts if n and not on]
