@@ -18,6 +18,8 @@ from core.conversations import Handoff, Mark, Visibility
 #: From this many cells on texts stand two cells to the right of the headers.
 INDENTED = 40
 _ROLES = {"user": "bold $text-accent", "assistant": ink.TITLE, "tool": ink.WARNING}
+#: Cells of the words on a divider; titles of sessions stand in them.
+_WORDS = 400
 _UNREADABLE = "An opaque checkpoint stands here: what the agent kept in it cannot be read."
 
 
@@ -63,16 +65,14 @@ def lay_out(prepared: Prepared, part: int, width: int, *, opened: bool) -> tuple
 
 def placeholder(mark: Mark, width: int, trouble: str = "") -> tuple[Row, ...]:
     """A message that is not loaded yet, or cannot be, in two rows."""
-    head = Content("  ").join(
-        filter(None, (ink.line(mark.role, _ROLES.get(mark.role, ink.TITLE)), _time(mark.at)))
-    )
+    head = Content("  ").join(filter(None, (_role(mark.role), _time(mark.at))))
     said = ink.cut(trouble or "…", max(2, width), ink.DANGER if trouble else ink.LABEL)
     return (Row(_first_row(head, width)), Row(said))
 
 
 def divider(words: str, width: int) -> Iterator[Row]:
     """A line across with words on it; where they do not fit, only its beginning."""
-    line = ink.line(f"── {words} ")
+    line = ink.cut(f"── {words}", _WORDS) + " "
     line = line + Content("─" * max(0, width - line.cell_length))
     yield from (Row(piece, "divider") for piece in flowed(line, width))
 
@@ -98,12 +98,12 @@ def _folded(prepared: Prepared, width: int) -> Iterator[Row]:
         said = Content.styled(f"⋯ {_size(prepared.hidden)} more", ink.LABEL)
         yield from _fold(said + _matches(prepared.hidden.matches), width, prepared.hidden.matches)
     else:
-        tail = Content.styled(f"  ⋯ {_size(prepared.hidden)}", ink.LABEL)
+        tail = Content.styled(f"⋯ {_size(prepared.hidden)}", ink.LABEL)
         tail += _matches(prepared.hidden.matches)
-        room = width - indent - tail.cell_length - _HINT.cell_length
+        room = width - indent - tail.cell_length - _HINT.cell_length - 2
         lead = Content("")
         if prepared.message.handoff is not Handoff.OPAQUE:
-            lead = _base(ink.cut(prepared.preview, max(12, room)), prepared)
+            lead = _base(ink.cut(prepared.preview, max(12, room)), prepared) + "  "
         yield from _fold(lead + tail, width, prepared.hidden.matches)
     for call in prepared.calls:
         tail = _matches(call.matches)
@@ -169,7 +169,7 @@ def _plural(count: int, word: str, ending: str = "s") -> str:
 
 def _header(prepared: Prepared, width: int, *, size: bool = True) -> Iterator[Row]:
     message = prepared.message
-    words = [ink.line(message.role or "unknown", _ROLES.get(message.role, ink.TITLE))]
+    words = [_role(message.role)]
     if message.tool_name:
         words.append(ink.cut(message.tool_name, 60, ink.TITLE))
     if message.visibility is not Visibility.LIVE:
@@ -184,6 +184,10 @@ def _header(prepared: Prepared, width: int, *, size: bool = True) -> Iterator[Ro
     yield from (Row(piece) for piece in flowed(shown, width))
     if message.handoff is Handoff.OPAQUE:
         yield from _indented(Content.styled(_UNREADABLE, ink.LABEL), width)
+
+
+def _role(role: str) -> Content:
+    return ink.cut(role or "unknown", 40, _ROLES.get(role, ink.TITLE))
 
 
 def _time(at: float | None) -> Content:

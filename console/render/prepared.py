@@ -220,7 +220,9 @@ def _head_end(message: Message) -> int | None:
 def _hidden(message: Message, end: int, spans: Sequence[tuple[int, int]]) -> Hidden:
     raw = message.text
     size = max(message.size, len(raw))
-    lines = raw.count("\n", end) + (0 if end and raw[end : end + 1] == "\n" else 1)
+    # The newline that ends the head, and the one that ends the text, begin no further line.
+    ends = (raw[end : end + 1] == "\n" and end > 0) + (raw.endswith("\n") and len(raw) > end)
+    lines = raw.count("\n", end) + 1 - ends
     return Hidden(
         size - end,
         lines if message.whole else 0,

@@ -161,6 +161,7 @@ class Reader(Room):
             self.transcript.extend(read.outline)
             self.transcript.divide(read.dividers)
         self._show_title()
+        self._show_place()
 
     def _begin(self, read: _Past) -> None:
         past, session_id = read.past, self._session_id
@@ -209,9 +210,7 @@ class Reader(Room):
         if self._read is not None:
             session = self._read.session
             words = [session.title or session.preview or session.id, session.source]
-            words += [when(session.started_at), ROLES[self._roles][1]]
-            words.append("with undone" if self._undone else "")
-            title = " · ".join(filter(None, words))
+            title = " · ".join(filter(None, (*words, when(session.started_at))))
             self.transcript.border_title = ink.cut(title, max(8, self.size.width - 6))
 
     def _show_place(self) -> None:
@@ -221,7 +220,8 @@ class Reader(Room):
             parts.append(f"hit {self._hit[0]:,} of {self._hit[1]:,}")
         if unseen := self.transcript.unseen:
             parts.append(f"{unseen:,} new")
-        self.transcript.border_subtitle = Content("  ".join(parts))
+        parts += [ROLES[self._roles][1], "with undone" if self._undone else ""]
+        self.transcript.border_subtitle = Content("  ".join(filter(None, parts)))
 
     def on_transcript_view_moved(self, message: Transcript.Moved) -> None:
         message.stop()
@@ -268,7 +268,7 @@ class Reader(Room):
 
     def _narrow(self) -> None:
         self.transcript.narrow(self._shown())
-        self._show_title()
+        self._show_place()
         if not len(self.transcript.outline):
             self.flash("No message is shown; t and x show more", passing=True)
 

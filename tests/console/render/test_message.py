@@ -165,6 +165,11 @@ def test_tool_output_is_folded_to_one_row_unless_it_is_one() -> None:
     assert plain(part)[1] == "  abc  ⋯ 12,000,000 characters, enter opens"
 
 
+def test_the_newline_at_the_end_begins_no_line() -> None:
+    assert plain(said("a\nb\n", "tool"))[1] == "  a  ⋯ 4 characters, 2 lines, enter opens"
+    assert plain(said("a\n", "tool"))[1] == "  a  ⋯ 2 characters, enter opens"
+
+
 def test_a_text_that_goes_on_says_how_much() -> None:
     part = said("abc", "tool", size=12_000_000, whole=False)
     shown = laid(part, opened=True)
