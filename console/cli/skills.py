@@ -30,7 +30,7 @@ from console.cli.skill_text import (
 from core.desk import skill_table
 from core.desk import skills as desk
 from core.desk.opening import Opened
-from core.desk.skills import Planned
+from core.desk.skills import Compared, Planned
 from core.errors import UsageError
 from core.model import Receipt, Severity
 
@@ -161,13 +161,8 @@ def restore(
     opened = _open(session, dry_run)
     beside = None if as_json else desk.compare(opened, which)
     planned = desk.swap(opened, which) if swap else desk.restore(opened, which, to, pin=pinned)
-    if beside is not None and (dry_run or not planned.plan.outcome.lands):
-        paint.tell(f"From {beside.live} to {beside.package}:", "bold")
-        for change in beside.files:
-            paint.say(file_change(change, paint.room()))
-        if not swap:
-            paint.hint("Let it take that place", session.command("restore", which) + " --swap")
-    _answer(session, opened, planned, dry_run, note, as_json)
+    shows = beside if dry_run or not planned.plan.outcome.lands else None
+    _answer(session, opened, planned, dry_run, note, as_json, shows)
 
 
 @click.command()
@@ -278,6 +273,7 @@ def _answer(
     dry_run: bool,
     note: str,
     as_json: bool,
+    beside: Compared | None = None,
 ) -> None:
     """Carry a plan out (or only show it), say what became of it, leave with its exit code."""
     if planned.plan.outcome.category == "ambiguous":
@@ -292,6 +288,8 @@ def _answer(
     else:
         say_home(opened)
         _print_done(session, planned, receipt, dry_run)
+        if beside is not None:
+            _print_beside(session, planned, beside)
     if not receipt.ok:
         sys.exit(3 if receipt.category in _UNKNOWN else 1)
 
@@ -322,6 +320,16 @@ def _print_done(session: Session, planned: Planned, receipt: Receipt, dry_run: b
     if receipt.journal is not None and receipt.ok:
         paint.tell(receipt.next, "dim")
         paint.hint("Take it back", session.command("undo", str(receipt.journal)))
+
+
+def _print_beside(session: Session, planned: Planned, beside: Compared) -> None:
+    """How a copy differs from the live skill in its way."""
+    paint.tell(f"From {beside.live} to {beside.package}:", "bold")
+    for change in beside.files:
+        paint.say(file_change(change, paint.room()))
+    if planned.plan.outcome.category == "destination_exists":
+        line = session.command("restore", planned.plan.subject)
+        paint.hint("Let it take that place", f"{line} --swap")
 
 
 def _restored(planned: Planned) -> str:

@@ -24,8 +24,9 @@ from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.rollback import Difference, plan_rollback
 from core.homes.hermes.curator.settings import Settings, read_settings
 from core.homes.hermes.curator.state import plan_pause
-from core.homes.hermes.curator.swap import Compared, plan_swap
+from core.homes.hermes.curator.swap import Compared as Compared
 from core.homes.hermes.curator.swap import compare as compared
+from core.homes.hermes.curator.swap import plan_swap
 from core.homes.hermes.curator.transitions import Limits
 from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.rules import SKILL_FILE

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
 
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, ask_skill, protected_names
 from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.replay import LOCKS
-from core.model import Finding, NodeKind, Outcome, Severity
+from core.model import Finding, NodeKind, Outcome, RowEdit, Severity
 from core.view import View, join, name, sha256
 
 #: Locks of single skills held at once; a run that moves more holds the rows' lock and its claim.
@@ -88,12 +90,28 @@ def locks(view: View, folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def put(
+    inventory: Inventory, key: str, values: Mapping[str, Any], now: datetime
+) -> tuple[RowEdit, ...]:
+    """Fields of one row set; nothing for a row that is odd, or a name that no row can have."""
+    return usage.put(inventory.rows, key, values, now) if storable(key) else ()
+
+
+def storable(key: str) -> bool:
+    """Whether ``key`` can stand in a file of rows: a folder's name may be no text at all."""
+    try:
+        key.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def odd_row(skill: Skill) -> Finding:
-    """What is said about a row that is no object: it is kept, so it cannot say the new state."""
+    """What is said about a row that is no object, or cannot be: it does not say the new state."""
     return Finding(
         "row_not_understood",
         Severity.WARNING,
-        f"The row of {skill.name} in {usage.PATH} is no object: it is left as it is.",
+        f"The row of {skill.name} in {usage.PATH} cannot say so: it is left as it is.",
         usage.PATH,
     )
 

@@ -17,12 +17,13 @@ from core.homes.hermes.curator.acting import (
     odd_row,
     owner_of,
     pinned,
+    put,
+    storable,
     untouchable,
 )
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, read_inventory
 from core.homes.hermes.curator.origins import suppress
 from core.homes.hermes.curator.transitions import ARCHIVED
-from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.actions import FOLDER
 from core.homes.hermes.skills.archiving import free_place, within
 from core.homes.hermes.skills.replay import CACHE
@@ -67,7 +68,7 @@ def plan_archive(view: View, terms: Terms, token: str) -> Outcome:
         *archived_row(skill, inventory, terms),
     ]
     findings = [*_referred(view, skill, inventory)]
-    if skill.row_is_odd:
+    if skill.row_is_odd or not storable(skill.name):
         findings.append(odd_row(skill))
     if skill.twins and not skill.row_is_odd:
         message = (
@@ -104,7 +105,7 @@ def archive_folder(view: View) -> list[Change]:
 def archived_row(skill: Skill, inventory: Inventory, terms: Terms) -> tuple[AnyChange, ...]:
     """The row that says archived, now; nothing for a row that is no object."""
     values = {"state": ARCHIVED, "archived_at": terms.now.isoformat()}
-    return usage.put(inventory.rows, skill.name, values, terms.now)
+    return put(inventory, skill.name, values, terms.now)
 
 
 def cache(view: View) -> list[Change]:

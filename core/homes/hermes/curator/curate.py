@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from core.homes.hermes.config import Config
-from core.homes.hermes.curator.acting import blocked, listed, locks
+from core.homes.hermes.curator.acting import blocked, listed, locks, put
 from core.homes.hermes.curator.archive import archive_folder, archived_row, cache, place
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms, read_inventory
 from core.homes.hermes.curator.origins import suppress
@@ -30,7 +30,6 @@ from core.homes.hermes.curator.transitions import (
     decide,
 )
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.replay import LOCKS
 from core.homes.hermes.skills.tree import SKILLS
 from core.model import AnyChange, Finding, Move, NodeKind, Outcome, Severity
@@ -110,7 +109,7 @@ def plan_curate(view: View, terms: Terms, *, as_agent: bool = False) -> Outcome:
             edits += archived_row(skill, inventory, terms)
         else:
             values = {"state": line.to} | ({"archived_at": None} if line.to == ACTIVE else {})
-            edits += usage.put(inventory.rows, skill.name, values, terms.now)
+            edits += put(inventory, skill.name, values, terms.now)
     for kept in found.skipped:
         if kept.seeded:
             edits += _seed(by_name[kept.name], inventory, terms)
@@ -247,9 +246,9 @@ def _seed(skill: Skill, inventory: Inventory, terms: Terms) -> tuple[AnyChange, 
     """A clock started: a row as the agent begins one, or the newest rules' mark on an old one."""
     now = terms.now.isoformat()
     if skill.row is None:
-        return usage.put(inventory.rows, skill.name, {"state": ACTIVE}, terms.now)
+        return put(inventory, skill.name, {"state": ACTIVE}, terms.now)
     marks = {"created_at": now, "first_seen_at": now}
-    return usage.put(inventory.rows, skill.name, marks, terms.now)
+    return put(inventory, skill.name, marks, terms.now)
 
 
 def _findings(inventory: Inventory, terms: Terms) -> Iterator[Finding]:

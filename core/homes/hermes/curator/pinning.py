@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.homes.hermes.curator.acting import blocked, meant
+from core.homes.hermes.curator.acting import blocked, meant, put, storable
 from core.homes.hermes.curator.inventory import (
     Inventory,
     Skill,
@@ -45,7 +45,7 @@ def plan_pin(view: View, terms: Terms, token: str, pinned: bool) -> Outcome:
     if (held is True) if pinned else (not held):
         said = f"{skill.name} is {word} already."
         return Outcome(category, said, findings=findings, claims=claims)
-    edits = usage.put(inventory.rows, skill.name, {"pinned": pinned}, terms.now)
+    edits = put(inventory, skill.name, {"pinned": pinned}, terms.now)
     says = "the curator leaves it where it is" if pinned else "it ages like any other"
     return Outcome(
         category,
@@ -74,7 +74,7 @@ def plan_adopt(view: View, terms: Terms, tokens: Sequence[str]) -> Outcome:
         if refusal := _no_adoption(skill, inventory):
             return refusal
         if not skill.managed:
-            edits += usage.put(inventory.rows, skill.name, {"created_by": "agent"}, terms.now)
+            edits += put(inventory, skill.name, {"created_by": "agent"}, terms.now)
             named.append(skill.name)
     claims = frozenset(f"skill:{name}" for name in named)
     if not edits:
@@ -117,6 +117,9 @@ def _unknown(skill: Skill, inventory: Inventory) -> Outcome | None:
     """Why nothing can be written about ``skill``: its row or its origin is not understood."""
     if inventory.origins.problem:
         return Outcome("unreadable_target", f"{inventory.origins.problem}.")
+    if not storable(skill.name):
+        message = f"{skill.name} is no text, so it can have no row; rename its folder first."
+        return Outcome("unreadable_target", message)
     if skill.row_is_odd:
         message = f"The row of {skill.name} in {usage.PATH} is no object; put it right first."
         return Outcome("unreadable_target", message)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.homes.hermes.config import Config
-from core.homes.hermes.curator.acting import blocked, listed, locks
+from core.homes.hermes.curator.acting import blocked, listed, locks, put
 from core.homes.hermes.curator.archive import cache
 from core.homes.hermes.curator.inventory import (
     Inventory,
@@ -30,7 +30,6 @@ from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.actions import FOLDER
 from core.homes.hermes.skills.archiving import within
-from core.homes.hermes.skills.rules import SUPPORT_FOLDERS
 from core.homes.hermes.skills.tree import EXCLUDED, SKILLS, has_skill_file, list_skills
 from core.model import AnyChange, Change, Finding, Move, NodeKind, Outcome, Severity
 from core.view import View, join, name, parent
@@ -51,7 +50,7 @@ def plan_restore(
         owned = _owned(token, inventory, terms)
         return owned or Outcome("not_in_archive", f"The archive holds no skill {token}.")
     package = found[0]
-    target = place_for(package) if to is None else _below_skills(to)
+    target = _below_skills(package.base if to is None else to)
     if target is None:
         return Outcome("unsafe_target", "The place to restore to is no folder below skills/.")
     refusal = blocked(inventory) or _refused(view, package, target, inventory, terms)
@@ -60,9 +59,9 @@ def plan_restore(
     values: dict[str, Any] = {"state": ACTIVE, "archived_at": None}
     edits: tuple[AnyChange, ...] = ()
     if package.name not in protected_names(terms.rules):
-        edits = usage.put(inventory.rows, package.name, values, terms.now)
+        edits = put(inventory, package.name, values, terms.now)
         if pin:
-            edits += usage.put(inventory.rows, package.name, {"pinned": True}, terms.now)
+            edits += put(inventory, package.name, {"pinned": True}, terms.now)
     made = [Change(folder, None, FOLDER) for folder in _missing(view, target)]
     lifted = suppress(view, lifted=(package.name, package.base))
     changes: list[AnyChange] = [*made, Move(package.path, target), *lifted, *cache(view), *edits]
@@ -132,7 +131,7 @@ def _below_skills(to: str) -> str | None:
     parts = path.split("/")[1:]
     if not parts or ".." in to.split("/") or any(p in EXCLUDED or p[:1] == "." for p in parts):
         return None
-    return None if parts[-1] in SUPPORT_FOLDERS else path
+    return path
 
 
 def _missing(view: View, target: str) -> list[str]:

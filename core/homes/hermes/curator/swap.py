@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.homes.hermes.curator.acting import blocked, locks, pinned, untouchable
+from core.homes.hermes.curator.acting import blocked, locks, pinned, put, untouchable
 from core.homes.hermes.curator.archive import archived_row, cache, place
 from core.homes.hermes.curator.inventory import (
     Inventory,
@@ -20,7 +20,6 @@ from core.homes.hermes.curator.inventory import (
 from core.homes.hermes.curator.packages import Package, find_package
 from core.homes.hermes.curator.restore import place_for
 from core.homes.hermes.curator.transitions import ACTIVE
-from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.archiving import within
 from core.model import AnyChange, Change, Move, Node, NodeKind, Outcome
 from core.view import View
@@ -70,7 +69,7 @@ def plan_swap(view: View, terms: Terms, token: str) -> Outcome:
     if skill.name != package.name:
         edits += archived_row(skill, inventory, terms)
     values = {"state": ACTIVE, "archived_at": None}
-    edits += usage.put(inventory.rows, package.name, values, terms.now)
+    edits += put(inventory, package.name, values, terms.now)
     moves = [Move(skill.folder, target), Move(package.path, skill.folder)]
     return Outcome(
         "restored",

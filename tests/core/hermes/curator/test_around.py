@@ -329,7 +329,8 @@ def test_adoption_is_all_or_nothing() -> None:
         ("ops/../../probe", "unsafe_target"),
         (".archive/probe", "unsafe_target"),
         (".hub/probe", "unsafe_target"),
-        ("ops/references", "unsafe_target"),
+        ("ops/references", "restored"),
+        ("ops/live/references", "unsafe_target"),
         ("", "unsafe_target"),
         ("ops/live/inside", "unsafe_target"),
         ("ops/live", "destination_exists"),
@@ -388,6 +389,14 @@ def test_digits_that_are_no_date_are_a_part_of_the_name() -> None:
         "log-20260101000000": "log-20260101000000",
         "bare-20260101000000": "bare",
     }
+
+
+@pytest.mark.parametrize("folder", ["..-20260101000000", ".x-20260101000000", ".hidden"])
+def test_a_folder_that_would_climb_or_hide_is_not_restored(folder: str) -> None:
+    """Field report D51."""
+    seen = view(small(**{f"skills/.archive/{folder}/SKILL.md": b"prose\n"}))
+    outcome = plan_restore(seen, terms(seen), folder)
+    assert (outcome.category, outcome.changes) == ("unsafe_target", ())
 
 
 def test_twins_stay_where_they_are_and_it_is_said() -> None:

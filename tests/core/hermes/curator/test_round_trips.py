@@ -264,3 +264,20 @@ def test_a_file_edited_by_hand_keeps_its_mode_and_is_judged(tmp_path: Path) -> N
         planned = desk.edit(opened, "docker-compose-debug", text, path)
         assert planned.plan.outcome.category == category
     assert desk.edit(opened, "team-oncall", "x").plan.outcome.category == "external_read_only"
+
+
+def test_a_folder_whose_name_is_no_text_goes_and_comes_back_without_a_row(tmp_path: Path) -> None:
+    opened = home_on(tmp_path, small())
+    root = opened.found.home
+    name = os.fsdecode(b"bad\xff")
+    (root / "skills" / name).mkdir()
+    (root / "skills" / name / "SKILL.md").write_text("no head\n")
+    before = tree(root)
+    assert desk.pin(opened, name).plan.outcome.category == "unreadable_target"
+    planned = desk.archive(opened, name)
+    done(opened, planned)
+    assert planned.rows == {}
+    assert [found.code for found in planned.plan.outcome.findings] == ["row_not_understood"]
+    done(opened, desk.restore(opened, name))
+    undone(opened, 2)
+    assert tree(root) == before
