@@ -144,13 +144,12 @@ class BelongingRoom(SearchingRoom):
         read, key, opened = self._read, self.message_id, self.signoff.opened
         if read is None or key is None or opened is None:
             return
-        part = read.texts.owner(key)
 
         def work() -> tuple[tuple[str, str], ...]:
             from core.desk.past import debug
 
             (message,) = read.texts((key,), SHOWN) or (None,)
-            return (*_named(message, part), *debug(opened, key))
+            return (*_named(message), *debug(opened, key))
 
         self.start_job("sheet", work, partial(self._show_debug, key), self._not_read)
 
@@ -174,12 +173,11 @@ class BelongingRoom(SearchingRoom):
             self.signoff.show_proposal(found.file)
 
 
-def _named(message: Message | None, part: str) -> tuple[tuple[str, str], ...]:
+def _named(message: Message | None) -> tuple[tuple[str, str], ...]:
     """What the record of a message says of itself."""
     if message is None:
         return ()
     return (
-        ("session", part),
         ("role", message.role),
         ("seen by the agent", str(message.visibility)),
         *((("handoff", str(message.handoff)),) if message.handoff else ()),

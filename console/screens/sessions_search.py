@@ -69,7 +69,8 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
     def action_search(self) -> None:
         self.remove_class("-inside")
         self.bar.begin()
-        self.flash("tab completes source: role: after: before: title: in:, enter goes to the hits")
+        words = "tab completes source: role: after: before: title: in:, enter goes to the hits"
+        self.flash(words, passing=True)
 
     def on_search_bar_changed(self, message: SearchBar.Changed) -> None:
         message.stop()

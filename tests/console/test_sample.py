@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import stat
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,11 @@ import yaml
 from console.sample import write_sample
 from console.sample.empty import write_empty
 from console.sample.folder import OccupiedError, UnwritableError, fill
+from core.conversations import Filters, Relation
 from core.homes.hermes.config import Config
 from core.homes.hermes.memory import replay as memory_replay
 from core.homes.hermes.rules import Rules
+from core.homes.hermes.sessions.store import StateDb
 from core.homes.hermes.skills import replay as skill_replay
 from core.model import Outcome
 from core.view import Disk, View
@@ -58,6 +62,11 @@ STRATEGIES = {
     "skills/38d7b2e1": "whitespace_normalized",
     "skills/c31e9f60": "block_anchor",
 }
+#: Proposals whose conversation is kept.
+STAGED = (
+    *("memory/3f8a1c20", "memory/5c2e77a9", "memory/947acd31", "memory/c85b3e92"),
+    *("skills/72c0e95d", "skills/4e29a06c", "skills/ab0847d3"),
+)
 #: Two proposals for one entry, and two for one line.
 RIVALS = (("memory/5c2e77a9", "memory/d04b6f13"), ("skills/72c0e95d", "skills/f4830ba6"))
 SKILLS = {
@@ -194,6 +203,37 @@ def test_config_is_that_of_the_agent_of_2026_with_both_gates_on(home: Path) -> N
     assert config["memory"]["write_approval"] is config["skills"]["write_approval"] is True
 
 
+def test_the_past_is_a_database_of_the_agent_that_fills_the_sessions_mode(home: Path) -> None:
+    """specs/hermes-sessions 1: schema 22; every source but one, a chain, a branch, a delegate."""
+    past = StateDb(home)
+    listing = past.listing(Filters(with_archived=True, with_hidden=True), 100)
+    assert listing.total == 16
+    assert listing.by_source == {"cron": 6, "cli": 6, "telegram": 2, "slack": 1, "discord": 1}
+    relations = {session.title: session.relation for session in listing.sessions}
+    assert relations["What if import-v1 stayed"] is Relation.BRANCH
+    (chain,) = (session for session in listing.sessions if len(session.chain) > 1)
+    assert len(chain.chain) == 3
+    family = [relative.session.relation for relative in past.family(chain.id)]
+    assert sorted(family) == ["branch", "continuation", "continuation", "delegate", "root"]
+    with closing(sqlite3.connect(f"file:{home}/state.db?mode=ro", uri=True)) as db:
+        assert db.execute("SELECT version FROM schema_version").fetchall() == [(22,)]
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        sql = "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH ?"
+        assert db.execute(sql, ("preview",)).fetchone()[0] > 0
+        sql = "SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH ?"
+        assert db.execute(sql, ("フォント",)).fetchone()[0] > 0
+
+
+@pytest.mark.parametrize("proposal", STAGED)
+def test_a_proposal_of_a_chat_stands_in_its_conversation(home: Path, proposal: str) -> None:
+    """A tool's answer carries its id, at the time at which the record was made."""
+    made = record(home, proposal)["created_at"]
+    sql = "SELECT m.timestamp FROM messages m WHERE m.role = 'tool' AND instr(m.content, ?)"
+    with closing(sqlite3.connect(f"file:{home}/state.db?mode=ro", uri=True)) as db:
+        ((at,),) = db.execute(sql, (f'"pending_id": "{proposal[-8:]}"',)).fetchall()
+    assert at == pytest.approx(made, abs=2)
+
+
 def test_the_same_now_gives_the_same_bytes(home: Path, tmp_path: Path) -> None:
     elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
     assert contents(write_sample(tmp_path / "again", elsewhere)) == contents(home)
@@ -203,13 +243,19 @@ def test_another_now_moves_the_times_and_nothing_else(home: Path, tmp_path: Path
     later = write_sample(tmp_path / "later", NOW + timedelta(days=400))
     moved = {path for path, data in contents(later).items() if data != contents(home)[path]}
     records = {f"pending/{proposal}.json" for proposal in QUEUE}
-    assert moved == {*records, "skills/.usage.json", "skills/.curator_state", "cron/jobs.json"}
+    assert moved == {
+        *records,
+        "skills/.usage.json",
+        "skills/.curator_state",
+        "cron/jobs.json",
+        "state.db",
+    }
     gap = record(later, "skills/90b3c15f")["created_at"]
     assert gap - record(home, "skills/90b3c15f")["created_at"] == pytest.approx(400 * 86400)
 
 
 def test_nothing_points_at_a_real_host(home: Path) -> None:
-    text = "\n".join(data.decode() for data in contents(home).values())
+    text = "\n".join(data.decode(errors="replace") for data in contents(home).values())
     assert re.findall(r"\b[\w-]+\.(?:com|net|org|io|dev|app|ai)\b|https?://", text) == []
 
 
