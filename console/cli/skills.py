@@ -72,7 +72,7 @@ def skills(session: Session, state: str | None, as_json: bool) -> None:
 @json_option
 @pass_session
 def skill(session: Session, name: str, as_json: bool) -> None:
-    """Show one skill: its files, who uses it, what becomes of it and why.
+    """Show one skill, what becomes of it and why.
 
     NAME is the name its head says, its folder's name, or a path.
     """
@@ -120,7 +120,7 @@ def unpin(session: Session, name: str, dry_run: bool, note: str, as_json: bool) 
 def archive(
     session: Session, name: str, yes: bool, dry_run: bool, note: str, as_json: bool
 ) -> None:
-    """Move a skill to the archive; what still refers to it is named first."""
+    """Move a skill to the archive; first what still refers to it."""
     opened = _open(session, dry_run)
     planned = desk.archive(opened, name)
     warned = [f for f in planned.plan.outcome.findings if f.severity is not Severity.INFO]
@@ -174,7 +174,7 @@ def restore(
 def adopt(
     session: Session, names: tuple[str, ...], dry_run: bool, note: str, as_json: bool
 ) -> None:
-    """Let the curator manage skills it did not make: all that are named, or none."""
+    """Let the curator manage skills that it did not make."""
     opened = _open(session, dry_run)
     _answer(session, opened, desk.adopt(opened, names), dry_run, note, as_json)
 
@@ -214,7 +214,7 @@ def curate(
     note: str,
     as_json: bool,
 ) -> None:
-    """Foresee a run of the curator, skill by skill; --apply makes exactly that.
+    """Foresee a run of the curator, exactly; --apply does it.
 
     A model that merges skills is never run.
     """
@@ -245,7 +245,7 @@ def curate(
 def rollback(
     session: Session, snapshot: str | None, dry_run: bool, note: str, as_json: bool
 ) -> None:
-    """Put all skills back as of a snapshot; without one, list them.
+    """Put all skills back as of a snapshot, or list those.
 
     A snapshot of what is there is taken first, and none is ever removed.
     """
