@@ -15,9 +15,7 @@ from rich.text import Text
 from console.cli import paint
 from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core import text
-from core.homes.hermes.recall.profiles import Profiles
-from core.homes.hermes.recall.tool import explain
-from core.homes.hermes.recall.tool import recall as ask
+from core.desk import asking
 
 Json = dict[str, Any]
 
@@ -73,18 +71,9 @@ def recall(
     given: dict[str, object] = {key: said for key, said in arguments.items() if said is not None}
     if exclude_session_ids:
         given["exclude_session_ids"] = _ids(exclude_session_ids)
-    in_force = opened.home_rules()
-    profiles = Profiles(opened.found.root, opened.found.profile)
-    answer = ask(
-        opened.found.home,
-        given,
-        rules=in_force,
-        now=opened.clock(),
-        profiles=profiles,
-        zone=None,
-    )
+    answer = asking.recall(opened, given)
     if explained:
-        answer["effective_query"] = explain(str(given.get("query", "")), in_force)
+        answer["effective_query"] = asking.explain(opened, str(given.get("query", "")))
     if as_json:
         print_json(_finite(answer))
     else:

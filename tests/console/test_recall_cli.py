@@ -14,6 +14,7 @@ from core.homes.hermes.recall.profiles import Profiles
 from core.homes.hermes.recall.tool import recall
 from core.homes.hermes.rules import Rules
 from tests.console.plain import DATA, NOW, Cli
+from tests.core.hermes.sessions.homes import change, fixture_home
 
 MARATHON = "20260713_090000_6a6a01"
 
@@ -188,3 +189,21 @@ def test_a_relative_bound_counts_from_the_fixed_now(cli: Cli, home: Path) -> Non
     assert cli(*words, "--after", "1d", home=home).json["count"] == 0
     said = cli(*words, "--after", "soon", home=home)
     assert (said.code, said.json["success"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "newest"),
+    [
+        ((), False),
+        (("UPDATE schema_version SET version = 30",), True),
+        (("DELETE FROM schema_version",), True),
+    ],
+)
+def test_the_rules_of_a_home_that_has_nothing_but_its_database(
+    cli: Cli, tmp_path: Path, prepare: tuple[str, ...], newest: bool
+) -> None:
+    """The contract: the rules in force for the home, newest when unknown. Only those give links."""
+    home = fixture_home(tmp_path / "bare")
+    change(home, *prepare)
+    answer = cli("recall", "--session-id", MARATHON, "--json", home=home)
+    assert ("link" in answer.json) is newest
