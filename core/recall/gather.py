@@ -130,8 +130,13 @@ class Gathering:
     @property
     def enough(self) -> bool:
         """Whether later matches, which answer no better, would change no session that is shown."""
+        return self.has_people and self.sessions >= self.limit
+
+    @property
+    def has_people(self) -> bool:
+        """Whether there are as many sessions of people as wanted, or all there are."""
         there = self.limit if self.people_there is None else self.people_there
-        return len(self.people) >= min(self.limit, there) and self.sessions >= self.limit
+        return len(self.people) >= min(self.limit, there)
 
     @property
     def sessions(self) -> int:

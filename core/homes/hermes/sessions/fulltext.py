@@ -24,9 +24,15 @@ T = TypeVar("T")
 ALL = Filters()
 #: Ids asked for in one statement.
 BATCH = 500
-_ORDERS = {Order.RANKED: "rank", Order.NEWEST: "rowid DESC", Order.OLDEST: "rowid"}
+# With the id in it SQLite sorts what is wanted; by rank alone FTS5 sorts everything, twice as long.
+_ORDERS = {Order.RANKED: "rank, rowid", Order.NEWEST: "rowid DESC", Order.OLDEST: "rowid"}
 _MESSAGE = ("id", "session_id", "role", "timestamp", "active", "compacted", "display_kind")
 _SESSION = ("id", "source", "title", "git_repo_root", "cwd", "hidden")
+# The plus sign where it is used keeps SQLite from asking the full text about each of them.
+_PEOPLES = (
+    "SELECT id FROM messages WHERE session_id IN"
+    f" (SELECT id FROM sessions WHERE source <> '{CRON}')"
+)
 _NAMES = frozenset({"title", "git_repo_root", "cwd"})
 _STALE = ("fts_stale", "fts_rebuild_high_water")
 
@@ -50,18 +56,32 @@ def ids(
     limit: int,
     *,
     trigram: bool = False,
-    between: tuple[int, int] | None = None,
+    beyond: int | None = None,
+    cron: bool | None = None,
 ) -> list[int]:
-    """Messages that match an FTS5 ``expression``, at most ``limit``; ``between`` two ids.
+    """Messages that match an FTS5 ``expression``, at most ``limit``.
+
+    ``beyond`` takes up a walk by id behind that one; ``cron`` asks for those of cron jobs only, or
+    for all others. Of matches of one rank the oldest is first.
 
     Raises ``sqlite3.Error`` for an index that is damaged or an expression it does not take.
     """
     table = TRIGRAM if trigram else BASE
-    inside = " AND rowid BETWEEN ? AND ?" if between else ""
+    behind = "" if beyond is None else f" AND rowid {'>' if order is Order.OLDEST else '<'} ?"
+    whose = "" if cron is None else f" AND +rowid {'NOT IN' if cron else 'IN'} ({_PEOPLES})"
     sql = (
-        f"SELECT rowid FROM {table} WHERE {table} MATCH ?{inside} ORDER BY {_ORDERS[order]} LIMIT ?"
+        f"SELECT rowid FROM {table} WHERE {table} MATCH ?{behind}{whose}"
+        f" ORDER BY {_ORDERS[order]} LIMIT ?"
     )
-    return [int(row[0]) for row in db.rows(sql, (expression, *(between or ()), limit))]
+    edge = () if beyond is None else (beyond,)
+    return [int(row[0]) for row in db.rows(sql, (expression, *edge, limit))]
+
+
+def count(db: Database, expression: str, most: int, *, trigram: bool = False) -> int:
+    """How many messages match an FTS5 ``expression``, ``most`` at most. Raises as :func:`ids`."""
+    table = TRIGRAM if trigram else BASE
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+    return int(db.rows(sql, (expression, most))[0][0])
 
 
 def places(db: Database, wanted: Sequence[int], filters: Filters = ALL) -> list[Place]:
@@ -178,6 +198,13 @@ def people(db: Database) -> int:
     others = (CRON, *sorted(HIDDEN))
     sql = f"SELECT count(*) FROM sessions WHERE source NOT IN ({_marks(others)})"
     return int(db.rows(sql, others)[0][0])
+
+
+def is_mostly_cron(db: Database) -> bool:
+    """Whether more than half of the sessions are of cron jobs."""
+    sql = f"SELECT count(*), total(source = '{CRON}') FROM sessions"
+    ((all_, cron),) = db.rows(sql)
+    return bool(2 * cron > all_)
 
 
 def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | None:

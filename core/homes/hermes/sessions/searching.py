@@ -7,7 +7,7 @@ spaces, signs) is looked for in the texts, and a damaged or stale index is said 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,10 +18,11 @@ from core.recall.gather import Gathering
 from core.recall.query import All, Query, Term, fts, matches, wanted
 from core.recall.words import is_cjk
 
-#: Matches looked at before a search is content; ranked, those behind are worse.
-BLOCK = 1_000
-#: How many times more are looked at when these are of too few sessions.
-GROWTH = 4
+#: Matches looked at before a search is content; ranked, those behind are worse. And how many times
+#: more when these are of too few sessions.
+BLOCK, GROWTH = 250, 2
+#: Matches ranked at first, and walked by id at a time.
+RANKED, WALKED = 5_000, 2_000
 #: The most matches that are looked at; beyond, counts are of these.
 MOST = 50_000
 #: Characters of a message that a scan reads.
@@ -84,20 +85,43 @@ def _by_grams(db: Database, query: Query) -> bool:
 def _walk(
     db: Database, expression: str, order: Order, found: Gathering, *, trigram: bool = False
 ) -> None:
-    """Take matches block by block until there are enough."""
+    """Take matches until there are enough: those of people first, where cron jobs said most."""
+    ask = partial(fulltext.ids, db, expression, order, trigram=trigram)
+    # To part them costs as much as ranking some thousands.
+    few = fulltext.count(db, expression, RANKED + 1, trigram=trigram) <= RANKED
+    if few or not fulltext.is_mostly_cron(db):
+        _take(db, ask, order, found, lambda: found.enough)
+        return
+    _take(db, partial(ask, cron=False), order, found, lambda: found.has_people)
+    if not found.enough:
+        _take(db, partial(ask, cron=True), order, found, lambda: found.enough)
+
+
+def _take(
+    db: Database,
+    ask: Callable[..., list[int]],
+    order: Order,
+    found: Gathering,
+    is_done: Callable[[], bool],
+) -> None:
+    """Take matches block by block.
+
+    Ranking looks at every match whatever is asked, so it is done once, twice at most; by id a walk
+    goes on where it stopped.
+    """
+    ids: list[int] = []
     seen, block = 0, BLOCK
-    while seen < MOST:
-        ids = fulltext.ids(db, expression, order, seen + block, trigram=trigram)
-        for batch in _blocks(ids[seen:]):
-            found.add(fulltext.places(db, batch, found.filters))
-        if found.enough or len(ids) < seen + block:
+    while seen < MOST and not is_done():
+        if seen == len(ids):
+            if order is not Order.RANKED:
+                ids += ask(WALKED, beyond=ids[-1] if ids else None)
+            elif seen in (0, RANKED):
+                ids = ask(MOST if seen else RANKED)
+        some = ids[seen : seen + block]
+        if not some:
             return
-        seen, block = len(ids), block * GROWTH
-
-
-def _blocks(ids: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(ids), BLOCK):
-        yield ids[start : start + BLOCK]
+        found.add(fulltext.places(db, some, found.filters))
+        seen, block = seen + len(some), block * GROWTH
 
 
 def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
