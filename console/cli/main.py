@@ -68,6 +68,8 @@ SECTIONS = {
 }
 COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
+#: Options that print a page of their own.
+PAGES = frozenset({"-h", "--help", "--version"})
 #: Options of the home: they stand before the command.
 BEFORE = ("--home", "--kind", "--profile", "--now")
 
@@ -137,6 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     codecs.register_error("signoff", paint.plainer)
     streams.fill_closed()
+    streams.forget_odd_sizes()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="signoff")
@@ -181,6 +184,9 @@ def _run(words: list[str]) -> int:
         if isinstance(problem, OSError):
             # What could not be printed (a help page) is still there: then this fails and says so.
             streams.flush_answer()
+            # A page longer than the buffer is lost instead, and looks like any other failure.
+            if not PAGES.isdisjoint(words):
+                streams.probe_answer()
         if os.environ.get("SIGNOFF_DEBUG"):
             raise
         said = f"Something unforeseen happened ({type(problem).__name__}: {problem})"

@@ -133,7 +133,8 @@ def hang(lead: Text, body: Text, room: int) -> list[Text]:
     return [*first, *(gap + line for line in lines[1:])]
 
 
-_RULER = Console(file=None, width=NARROWEST)
+# A height too: rich would read LINES, whatever it holds.
+_RULER = Console(file=None, width=NARROWEST, height=1)
 
 
 def status(word: Status) -> Text:

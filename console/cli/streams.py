@@ -10,12 +10,27 @@ from typing import TextIO
 
 from core.errors import SignoffError
 
+#: Columns and lines that a terminal may have.
+LARGEST = 10_000
+
 
 class UnprintableError(SignoffError):
     """The answer did not get out; what was decided before stands."""
 
     title = "Nowhere to print"
     code = "unprintable"
+
+
+def forget_odd_sizes() -> None:
+    """Leave out a ``COLUMNS`` or ``LINES`` that no terminal has: a frame of that size never ends.
+
+    Rich, Textual and click all read them.
+    """
+    for name in ("COLUMNS", "LINES"):
+        said = os.environ.get(name, "")
+        # Cut first: a number of thousands of digits cannot be read at all.
+        if said.isascii() and said.isdigit() and int(said[:9]) > LARGEST:
+            del os.environ[name]
 
 
 def fill_closed() -> None:
@@ -53,6 +68,13 @@ def printing() -> Iterator[None]:
 def flush_answer() -> None:
     """Get out what was printed so far. Raises as :func:`printing`."""
     with printing():
+        sys.stdout.flush()
+
+
+def probe_answer() -> None:
+    """See whether anything gets out at all, by an empty line. Raises as :func:`printing`."""
+    with printing():
+        sys.stdout.write("\n")
         sys.stdout.flush()
 
 

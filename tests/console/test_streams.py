@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.plain import NOW, Answer, Cli
+from tests.console.terminal import signoff
 
 HUGE = "99999999999999999999"
 BROKEN = [">&-", ">/dev/full"]
@@ -114,3 +115,38 @@ def test_a_limit_past_every_entry_lists_them_all(cli: Cli, home: Path) -> None:
     for more in ([], ["--search", "4ba71ab7"]):
         answer = cli("journal", "--limit", HUGE, "--json", *more, home=home)
         assert (answer.code, len(answer.json["entries"])) == (0, 1)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", ["--help", "show --help", "--version", "-h"])
+def test_a_page_that_cannot_be_printed_is_no_bug(
+    cli: Cli, home: Path, words: str, unbuffered: str
+) -> None:
+    """Long pages are lost by the buffer, short ones stay in it: both are said the same way."""
+    answer = shell(home, words, ">/dev/full", unbuffered)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("signoff: The answer cannot be printed: no space left")
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "size", ["1000000", HUGE, pytest.param("9" * 6000, id="unreadable"), "-1", "0", "many"]
+)
+@pytest.mark.parametrize("words", ["pending", "--help", "status --json"])
+def test_a_width_no_terminal_has_changes_nothing(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, words: str, size: str
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    usual = shell(home, words, "")
+    monkeypatch.setenv("COLUMNS", size)
+    monkeypatch.setenv("LINES", size)
+    odd = shell(home, words, "")
+    assert (odd.code, odd.out, odd.err) == (usual.code, usual.out, usual.err)
+
+
+@pytest.mark.timeout(60)
+def test_the_console_draws_in_the_terminal_there_is(tmp_path: Path, home: Path) -> None:
+    with signoff(tmp_path, home, COLUMNS="1000000", LINES=HUGE) as terminal:
+        terminal.see("Queue (")
+        terminal.press("q")
+        assert terminal.leave() == 0
