@@ -62,7 +62,13 @@ _KEY_NAMES = {
 }
 
 #: Screens in the order of their keys. Each title names a mode.
-MODES = {"review": "Review", "sessions": "Sessions", "memory": "Memory", "journal": "Journal"}
+MODES = {
+    "review": "Review",
+    "sessions": "Sessions",
+    "skills": "Skills",
+    "memory": "Memory",
+    "journal": "Journal",
+}
 
 _EVERYWHERE = (
     *(
@@ -148,6 +154,28 @@ _SESSIONS = (
     Action("sessions", "proposal", "o", "proposal", "Go to the proposal this message made."),
 )
 
+_SKILLS = (
+    Action("skills", "pin", "p", "pin", "Pin it so that it never ages, or unpin it.", footer=True),
+    Action("skills", "archive", "d", "archive", "Archive it, or all marked.", footer=True),
+    Action("skills", "restore", "b", "restore", "Bring it back from the archive.", footer=True),
+    Action("skills", "curate", "c", "curate", "Foresee a curator's run; make it.", footer=True),
+    Action("skills", "edit", "e", "edit", "Change its SKILL.md in your editor."),
+    Action("skills", "adopt", "A", "adopt", "Let the curator manage it, or all marked."),
+    Action("skills", "other_side", "t", "archive list", "Show the archive, or the skills again."),
+    Action("skills", "sort", "s", "sort", "Sort by the next column."),
+    Action("skills", "backwards", "S", "backwards", "Turn the order round."),
+    Action("skills", "filter", "slash", "filter", "Show some: state:stale origin:agent is:pinned."),
+    Action("skills", "next_due", "n", "next", "Go to the next that the next run changes."),
+    Action("skills", "raw", "m", "raw", "Its SKILL.md as it is stored, or made readable."),
+    Action("skills", "review", "w", "proposals", "Go to the proposals that would change it."),
+    Action("skills", "history", "H", "curator", "The curator: settings, sources, past runs."),
+    Action("skills", "pause", "P", "pause", "Pause the agent's own runs, or let them go on."),
+    Action("skills", "rollback", "R", "roll back", "Put all skills back as of a snapshot."),
+    Action("skills", "open", "enter,o", "look", "Go into the package."),
+    Action("skills", "close", "escape", "back", "Back to the list; there marks and filter off."),
+    Action("skills", "copy", "y", "copy", "Copy its SKILL.md."),
+)
+
 _JOURNAL = (
     Action(
         "journal",
@@ -183,7 +211,7 @@ _MEMORY = (
     Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
 )
 
-ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_JOURNAL, *_MEMORY)
+ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_SKILLS, *_JOURNAL, *_MEMORY)
 
 
 def actions_of(where: str) -> Iterator[Action]:

@@ -45,6 +45,12 @@ def _sessions() -> Screen[Any]:
     return SessionsScreen()
 
 
+def _skills() -> Screen[Any]:
+    from console.screens.skills import SkillsScreen
+
+    return SkillsScreen()
+
+
 def _memory() -> Screen[Any]:
     from console.screens.memory import MemoryScreen
 
@@ -69,6 +75,7 @@ class SignoffApp(Workspace):
         OPENING: Opening,
         "review": _review,
         "sessions": _sessions,
+        "skills": _skills,
         "memory": _memory,
         "journal": _journal,
     }
@@ -179,7 +186,7 @@ class SignoffApp(Workspace):
 
     def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
         self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
-        self.tell(frozenset({"queue", "memory", "skills"}))
+        self.tell(frozenset({"queue", "memory", "skills", "curator"}))
 
     def action_receipt(self) -> None:
         from console.render.receipts import receipt_lines

@@ -20,6 +20,8 @@ LEFT = 58
 #: From this many cells on the keys stand in two columns; the sheet that holds them.
 WIDE = 104
 SHEET = 110
+#: Modes whose rows can be marked.
+_MARKED = frozenset({"review", "skills"})
 
 
 def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
@@ -33,7 +35,7 @@ def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
         *_group("Everywhere", _named("app", keys)),
     ]
     widgets = [
-        *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode == "review" else MARKING)),
+        *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode in _MARKED else MARKING)),
         Content(""),
         *_group("In a text", _keys(LineView.BINDINGS, keys, ())),
     ]

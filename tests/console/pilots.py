@@ -23,6 +23,7 @@ from console.screens.memory import MemoryScreen
 from console.screens.opening import Opening
 from console.screens.review import ReviewScreen
 from console.screens.sessions import SessionsScreen
+from console.screens.skills import SkillsScreen
 from console.widgets.bars import FlashLine, HomeBar
 from console.widgets.lines import LineView
 from core.desk.opening import Opened, open_home
@@ -38,8 +39,8 @@ GROUPS = frozenset(
 )
 #: The keys of modes: their numbers move when another mode comes before them.
 _NUMBERS = {mode: str(number) for number, mode in enumerate(MODES, 1)}
-SESSIONS_MODE, MEMORY_MODE, JOURNAL_MODE = (
-    _NUMBERS[mode] for mode in ("sessions", "memory", "journal")
+SESSIONS_MODE, SKILLS_MODE, MEMORY_MODE, JOURNAL_MODE = (
+    _NUMBERS[mode] for mode in ("sessions", "skills", "memory", "journal")
 )
 #: Seconds after which a wait is a failure.
 DEADLINE = 20.0
@@ -142,6 +143,11 @@ class Console:
     @property
     def sessions(self) -> SessionsScreen:
         assert isinstance(self.app.screen, SessionsScreen)
+        return self.app.screen
+
+    @property
+    def skills(self) -> SkillsScreen:
+        assert isinstance(self.app.screen, SkillsScreen)
         return self.app.screen
 
     @property

@@ -15,12 +15,14 @@ from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
 from console.screens.review import ReviewScreen
 from console.screens.sessions import SessionsScreen
+from console.screens.skills import SkillsScreen
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList
 
 SCREENS: dict[str, type] = {
     "review": ReviewScreen,
     "sessions": SessionsScreen,
+    "skills": SkillsScreen,
     "memory": MemoryScreen,
     "journal": JournalScreen,
     "app": SignoffApp,

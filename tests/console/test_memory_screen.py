@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.console.pilots import open_console, sample
+from tests.console.pilots import MEMORY_MODE, open_console, sample
 from tests.console.plain import DATA
 
 
@@ -19,7 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def test_every_entry_of_both_files_with_its_size(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         items = console.memory.rows.items
         assert [(i.path, i.index) for i in items] == [
             *(("memories/MEMORY.md", n) for n in range(1, 15)),
@@ -35,7 +35,7 @@ async def test_every_entry_of_both_files_with_its_size(home: Path) -> None:
 
 async def test_y_copies_the_entry_as_it_is_stored(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2", "j", "j", "j", "y")
+        await console.press(MEMORY_MODE, "j", "j", "j", "y")
         assert console.app.clipboard == (
             "Release steps:\n- bump the version in pyproject.toml and package.json\n"
             "- update CHANGELOG.md\n- tag vX.Y.Z on main\n"
@@ -45,7 +45,7 @@ async def test_y_copies_the_entry_as_it_is_stored(home: Path) -> None:
 
 async def test_enter_and_escape(home: Path) -> None:
     async with open_console(home, size=(80, 24)) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         assert "Entry 1 of 14" not in console.picture
         await console.press("enter")
         assert "Entry 1 of 14" in console.picture
@@ -55,7 +55,7 @@ async def test_enter_and_escape(home: Path) -> None:
 
 async def test_no_marks_where_nothing_is_decided(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2", "space", "asterisk")
+        await console.press(MEMORY_MODE, "space", "asterisk")
         assert console.memory.rows.marked == ()
         await console.press("question_mark")
         assert "Mark" not in console.text
@@ -63,7 +63,7 @@ async def test_no_marks_where_nothing_is_decided(home: Path) -> None:
 
 async def test_a_change_of_the_file_is_seen_on_reload(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         user = home / "memories/USER.md"
         user.write_text(user.read_text() + "\n§\nA seventh fact.")
         await console.reload()
@@ -78,7 +78,7 @@ async def test_what_the_agent_hides_from_itself_is_marked(
     home = tmp_path / ".hermes"
     shutil.copytree(DATA / "hostile", home, symlinks=True)
     async with open_console(home) as console:
-        await console.press("2", *"jjjjjjj")
+        await console.press(MEMORY_MODE, *"jjjjjjj")
         assert "‼ blocked" in console.picture
         assert "The agent hides this entry from its own prompts" in console.words
 
@@ -87,14 +87,14 @@ async def test_drift_is_said_where_it_stands(home: Path) -> None:
     memory = home / "memories/MEMORY.md"
     memory.write_text(memory.read_text() + "\n§\n" + "x" * 2300)
     async with open_console(home) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         assert "! The agent refuses to edit it: " in console.words
 
 
 async def test_a_file_that_is_not_there_has_a_row_of_its_own(home: Path) -> None:
     (home / "memories/USER.md").unlink()
     async with open_console(home) as console:
-        await console.press("2", "G")
+        await console.press(MEMORY_MODE, "G")
         assert console.memory.rows.cursor_item is not None
         assert console.memory.rows.cursor_item.text == "no file yet"
         assert "No entries yet: the agent carries nothing from here." in console.words
@@ -105,6 +105,6 @@ async def test_a_file_that_is_not_there_has_a_row_of_its_own(home: Path) -> None
 async def test_a_file_that_cannot_be_read_is_not_empty(home: Path) -> None:
     (home / "memories/USER.md").write_bytes(b"caf\xe9")
     async with open_console(home) as console:
-        await console.press("2", "G")
+        await console.press(MEMORY_MODE, "G")
         assert "! It cannot be read: " in console.words
         assert "Nothing is written to it until that is put right." in console.words

@@ -12,7 +12,7 @@ from console.render.receipts import receipt_lines
 from console.screens.sheet import Sheet
 from core.desk.receipts import SEEN_NEXT_SESSION
 from core.model import Receipt
-from tests.console.pilots import Console, open_console, sample
+from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console, open_console, sample
 
 READY, STALE, OTHER = "b71d90e4", "81e5a2cc", "3f8a1c20"
 
@@ -40,7 +40,7 @@ async def test_an_approval_says_what_changed_and_when_the_agent_sees_it(home: Pa
         assert f"✓ {READY} ok" in said
         assert f"Changed: memories/USER.md, pending/memory/{READY}.json" in said
         assert said.endswith(f"Next {SEEN_NEXT_SESSION}")
-        await console.press("i", "3")
+        await console.press("i", JOURNAL_MODE)
         assert f"Next: {SEEN_NEXT_SESSION}" in console.words
         assert "Changed: memories/USER.md" in console.words
 
@@ -70,7 +70,7 @@ async def test_a_run_of_decisions_is_told_as_one_and_the_next_takes_its_place(ho
 
 async def test_forgetting_names_all_that_remains(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press("2")
+        await console.press(MEMORY_MODE)
         await console.press("d")
         await console.press("i")
         said = sheet(console)
@@ -84,7 +84,7 @@ async def test_what_was_refused_or_undone_promises_the_agent_nothing(home: Path)
     async with open_console(home) as console:
         await console.at(OTHER)
         await console.press("r")
-        await console.press("3")
+        await console.press(JOURNAL_MODE)
         assert "The agent is not told" in console.words
         await console.press("u")
         assert SEEN_NEXT_SESSION not in console.words

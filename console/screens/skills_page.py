@@ -1,0 +1,151 @@
+"""The chosen skill beside the table: what the table knows at once, the package once it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.timer import Timer
+
+from console.render import ink
+from console.render.skills_detail import Detail, archive_lines, skill_lines
+from console.screens.skills_table import SkillTable
+from console.screens.skills_views import archive_of, archived_detail, detail_of, summary_of
+
+if TYPE_CHECKING:
+    from core.desk.skill_looks import Counted
+    from core.desk.skill_table import Archived, Row
+    from core.homes.hermes.pending import Proposal
+
+#: Seconds the cursor rests before its package is read.
+REST = 0.08
+
+
+class SkillPages(SkillTable):
+    """Packages are read one at a time, the newest wish first, and kept until the home changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._details: dict[str, Detail] = {}
+        self._counted: tuple[Counted, ...] | None = None
+        self._snapshots: tuple[str, ...] = ()
+        self._resting: Timer | None = None
+        self._raw = False
+
+    def forget_details(self) -> None:
+        """A page stays on screen while it is read again; counts only change with snapshots."""
+        self._details = {}
+        assert self._board is not None
+        snapshots = tuple(each.id for each in self._board.snapshots)
+        if snapshots != self._snapshots:
+            self._snapshots, self._counted = snapshots, None
+
+    # -- the row at the cursor -------------------------------------------------------------
+
+    @property
+    def row(self) -> Row | None:
+        """The live skill at the cursor."""
+        return None if self._archived else self._rows.get(self.rows.cursor_key or "")
+
+    @property
+    def package(self) -> Archived | None:
+        """The package of the archive at the cursor."""
+        return self._packages.get(self.rows.cursor_key or "") if self._archived else None
+
+    def token(self, row: Row) -> str | None:
+        """What names this skill and no other, ``None`` if nothing does.
+
+        The desk looks for a head's name first, and a head may say anything.
+        """
+        names = [each.skill.name for each in self._rows.values()]
+        skill = row.skill
+        if names.count(skill.name) == 1:
+            return skill.name
+        return None if skill.folder in names else skill.folder
+
+    def waiting(self, row: Row) -> list[Proposal]:
+        """The proposals that wait and would change this skill."""
+        reading = self.signoff.reading
+        names = {row.skill.name, row.skill.named}
+        return [
+            each
+            for each in (reading.queue.proposals if reading is not None else ())
+            if each.subsystem == "skills" and each.target.rpartition("/")[2] in names
+        ]
+
+    def queue_read(self) -> None:
+        if self.is_current and self.row is not None:
+            self.draw(keep=True)
+            self.refresh_bindings()
+
+    # -- drawing ---------------------------------------------------------------------------
+
+    def draw(self, *, keep: bool) -> None:
+        key, board = self.rows.cursor_key, self._board
+        if key is None or board is None:
+            return
+        detail = self._details.get(key)
+        width = self.detail_width
+        if (package := self.package) is not None:
+            lines = archive_lines(archive_of(package, board.now), detail, width, raw=self._raw)
+        elif (row := self.row) is not None:
+            waiting = len(self.waiting(row))
+            shown = summary_of(row, board, waiting)
+            lines = skill_lines(shown, detail, width, raw=self._raw)
+        else:
+            return
+        if detail is None:
+            self._rest()
+            if keep:
+                # The page that is on screen stays until it is read again.
+                return
+        self.detail.set_lines(lines, keep=keep)
+
+    def _rest(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST, self._look)
+
+    def _look(self) -> None:
+        opened, board, key = self.signoff.opened, self._board, self.rows.cursor_key
+        row, package = self.row, self.package
+        if opened is None or board is None or key is None or key in self._details:
+            return
+        token = None if row is None else self.token(row)
+        known, now = self._counted, self.signoff.now()
+
+        def work() -> tuple[str, object, tuple[Counted, ...], Detail]:
+            from core.desk.skill_looks import counts
+
+            counted = counts(opened) if known is None else known
+            if package is not None:
+                detail = archived_detail(opened, package, board, counted, now)
+            elif row is not None and token is not None:
+                detail = detail_of(opened, row, token, counted, now)
+            else:
+                detail = Detail("", ())
+            return key, board, counted, detail
+
+        self.start_job("detail", work, self._looked, self._not_looked)
+
+    def _looked(self, found: tuple[str, object, tuple[Counted, ...], Detail]) -> None:
+        key, board, self._counted, detail = found
+        if board is not self._board:
+            self._rest()
+            return
+        self._details[key] = detail
+        if key == self.rows.cursor_key:
+            self.draw(keep=True)
+
+    def _not_looked(self, problem: Exception) -> None:
+        from core.errors import SignoffError
+
+        if isinstance(problem, SignoffError):
+            # It went away meanwhile; the table hears of it, too.
+            self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
+        else:
+            self.job_failed(problem)
+
+    def action_raw(self) -> None:
+        self._raw = not self._raw
+        self.draw(keep=True)
+        self.detail.go_to(f"{'SKILL.md, as it is stored' if self._raw else 'SKILL.md'} 1")

@@ -1,0 +1,157 @@
+"""Bringing a skill back from the archive: where it would go, beside what, and the ways to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.render.skills_plans import plan_lines
+from console.screens.note import NoteScreen
+from console.screens.offer import Offer, Way
+from console.screens.skills_acting import SkillActing
+
+if TYPE_CHECKING:
+    from core.desk.opening import Opened
+    from core.desk.skill_table import Archived, Board
+    from core.desk.skills import Planned
+    from core.model import Change, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to bring a package back: a plan to carry out, another copy, or another place."""
+
+    label: str
+    planned: Planned | None = None
+    copy: Archived | None = None
+
+    @property
+    def way(self) -> Way:
+        if self.planned is None or self.planned.plan.outcome.lands:
+            return Way(self.label)
+        return Way(self.label, self.planned.plan.outcome.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Every way, under what the first of them says; ``against`` is a live skill beside it."""
+
+    title: str
+    outcome: Outcome
+    against: tuple[str, tuple[Change, ...]]
+    choices: tuple[Choice, ...]
+
+
+class SkillRestoring(SkillActing):
+    """A copy is restored by the folder it lies in, never by a name that several may have."""
+
+    def copies_of_chosen(self) -> list[Archived]:
+        """What restoring means here: the package at the cursor, or the copies of a live skill."""
+        board = self._board
+        if self._archived:
+            return [] if self.package is None else [self.package]
+        if self.row is None or board is None:
+            return []
+        names = {self.row.skill.name, self.row.skill.named}
+        found = [each for each in board.archived if names & _names(each)]
+        return sorted(found, key=_newest, reverse=True)
+
+    def why_not_restore(self) -> str | None:
+        """Why nothing can be restored here, as far as the table knows."""
+        if self._board is not None and self._board.blocked:
+            return f"The usage rows cannot be read ({self._board.blocked}): nothing is written"
+        if self.copies_of_chosen():
+            return None
+        if self._archived:
+            return "There is no package to restore"
+        return "The archive holds no copy of it; t shows what it holds"
+
+    def action_restore(self) -> None:
+        copies = self.copies_of_chosen()
+        if copies:
+            self._offer(copies[0])
+
+    def _offer(self, package: Archived) -> None:
+        opened, board = self.signoff.opened, self._board
+        if opened is None or board is None:
+            return
+        work = partial(choices_for, opened, board, package)
+        self.start_job("sheet", work, partial(self._choose, package), self.not_planned)
+
+    def _choose(self, package: Archived, found: Choices) -> None:
+        def chosen(number: int | None) -> None:
+            if number is None:
+                return
+            choice = found.choices[number]
+            if choice.copy is not None:
+                self._offer(choice.copy)
+            elif choice.planned is not None:
+                planned = choice.planned
+                self.carry(lambda _: planned, package.package.path)
+            else:
+                self._ask_place(package)
+
+        draw = partial(plan_lines, found.outcome, against=found.against)
+        ways = [choice.way for choice in found.choices]
+        self.app.push_screen(Offer(found.title, draw, ways), chosen)
+
+    def _ask_place(self, package: Archived) -> None:
+        def typed(place: str | None) -> None:
+            if place is None or not place.strip():
+                return
+
+            def planner(opened: Opened) -> Planned:
+                from core.desk.skills import restore
+
+                return restore(opened, package.package.folder, place.strip())
+
+            self._prepare([planner], ask)
+
+        def ask(found: list[tuple[Callable[[Opened], Planned], Planned]]) -> None:
+            self.confirm(f"Restore {package.package.name}", "restores it", found[0][1])
+
+        title = f"Restore {package.package.name} to which folder below skills/?"
+        self.app.push_screen(NoteScreen(title, "shows what it does", "ops/name"), typed)
+
+
+def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
+    """Every way to bring a package back, each planned; what the agent's own would do is first."""
+    from core.desk.skills import compare, restore, swap
+
+    folder, name = package.package.folder, package.package.name
+    plain = restore(opened, folder)
+    found = [Choice(f"Restore it to {package.to}", plain)]
+    beside = compare(opened, folder)
+    if beside is not None:
+        label = f"Archive the live {beside.live}, put this copy in its place"
+        found.append(Choice(label, swap(opened, folder)))
+    places: list[tuple[str | None, str]] = [(None, package.to)]
+    if package.original_path and package.original_path != package.to:
+        back = restore(opened, folder, package.original_path)
+        found.append(Choice(f"Restore it to {package.original_path}, where it lay", back))
+        places.append((package.original_path, package.original_path))
+    for to, place in places:
+        planned = restore(opened, folder, to)
+        if any(each.code == "archived_again" for each in planned.plan.outcome.findings):
+            label = f"Restore it to {place} and pin it, so that no run archives it again"
+            found.append(Choice(label, restore(opened, folder, to, pin=True)))
+    others = [each for each in board.archived if each is not package]
+    mine = _names(package)
+    for other in sorted(others, key=_newest, reverse=True):
+        if _names(other) & mine:
+            age = "newer" if _newest(other) > _newest(package) else "older"
+            label = f"Look at the {age} copy {other.package.folder} instead"
+            found.append(Choice(label, copy=other))
+    found.append(Choice("Restore it to another place…"))
+    against = ("", ()) if beside is None else (beside.live, beside.files)
+    return Choices(f"Restore {name}", plain.plan.outcome, against, tuple(found[:9]))
+
+
+def _names(each: Archived) -> set[str]:
+    return {each.package.name, each.package.base}
+
+
+def _newest(each: Archived) -> float:
+    return 0.0 if each.archived_at is None else each.archived_at.timestamp()

@@ -1,0 +1,181 @@
+"""What the skills mode lists, made from the table the desk read: rows, their order, a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil, inf
+from typing import TYPE_CHECKING
+
+from console.ages import span
+from console.render.skills import ArchiveItem, SkillItem
+from core.errors import UsageError
+from core.model import Severity
+
+if TYPE_CHECKING:
+    from core.desk.skill_table import Archived, Board, Row
+
+_DAY = 86400
+_BECOMES = {"stale": "stale now", "archived": "archive now", "active": "active again"}
+_WORST = {Severity.INFO: 2, Severity.WARNING: 1, Severity.DANGER: 0}
+#: What ``is:`` takes, and what it means for a skill.
+_IS: dict[str, Callable[[SkillItem], bool]] = {
+    "pinned": lambda item: item.pinned,
+    "unpinned": lambda item: not item.pinned,
+    "hidden": lambda item: not item.offered,
+    "due": lambda item: item.due <= 0,
+    "odd": lambda item: item.worst in (Severity.WARNING, Severity.DANGER),
+    "unused": lambda item: not item.used,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows are shown. ``text`` is looked for in all a row says, whatever its case."""
+
+    states: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    traits: frozenset[str] = frozenset()
+    text: str = ""
+
+
+EVERYTHING = Wanted()
+
+
+def parse(line: str) -> Wanted:
+    """``state:stale origin:agent is:pinned words``; words of no such form are one text.
+
+    Raises :class:`UsageError` for an ``is:`` that means nothing.
+    """
+    states, origins, traits, words = set[str](), set[str](), set[str](), []
+    for word in line.split():
+        name, colon, value = word.partition(":")
+        if name == "state" and value:
+            states.add(value.lower())
+        elif name == "origin" and value:
+            origins.add(value.lower())
+        elif name == "is" and colon:
+            if value not in _IS:
+                raise UsageError(f"There is no is:{value}", f"Write one of {', '.join(_IS)}")
+            traits.add(value)
+        else:
+            words.append(word)
+    text = " ".join(words).lower()
+    return Wanted(frozenset(states), frozenset(origins), frozenset(traits), text)
+
+
+def meant(item: SkillItem, wanted: Wanted) -> bool:
+    """Whether a skill is among the ``wanted``."""
+    return (
+        (not wanted.states or item.state.lower() in wanted.states)
+        and (not wanted.origins or item.origin in wanted.origins)
+        and all(_IS[trait](item) for trait in wanted.traits)
+        and wanted.text in item.words
+    )
+
+
+def skill_items(board: Board) -> list[SkillItem]:
+    """A row for each live skill."""
+    return [_skill(row, board.now) for row in board.rows]
+
+
+def archive_items(board: Board) -> list[ArchiveItem]:
+    """A row for each package of the archive."""
+    return [_archived(each, board.now) for each in board.archived]
+
+
+def sorted_skills(
+    items: Iterable[SkillItem], sort: str, backwards: bool = False
+) -> list[SkillItem]:
+    """Skills by one column; the name decides between equals, whichever way round."""
+    by_name = sorted(items, key=lambda item: (item.name.casefold(), item.key))
+    return sorted(by_name, key=_SKILL_KEYS[sort], reverse=backwards)
+
+
+def sorted_archive(
+    items: Iterable[ArchiveItem], sort: str, backwards: bool = False
+) -> list[ArchiveItem]:
+    """Packages by one column."""
+    by_folder = sorted(items, key=lambda item: item.key)
+    return sorted(by_folder, key=_ARCHIVE_KEYS[sort], reverse=backwards)
+
+
+_SKILL_KEYS: dict[str, Callable[[SkillItem], tuple[float | str, ...]]] = {
+    "next": lambda item: (item.due,),
+    "name": lambda item: (item.name.casefold(),),
+    "state": lambda item: (item.state,),
+    "origin": lambda item: (item.origin,),
+    "uses": lambda item: (-(item.uses or 0),),
+    "last": lambda item: (-item.used,),
+    "notes": lambda item: (3 if item.worst is None else _WORST[item.worst], not item.pinned),
+}
+_ARCHIVE_KEYS: dict[str, Callable[[ArchiveItem], tuple[float | str, ...]]] = {
+    "age": lambda item: (-item.at,),
+    "folder": lambda item: (item.folder.casefold(),),
+    "to": lambda item: (not item.ok, item.to),
+}
+
+
+def ahead(at: datetime, now: datetime) -> int:
+    """Whole days until ``at``, a day that has begun counted; 0 for now and before."""
+    return max(0, ceil((at - now).total_seconds() / _DAY))
+
+
+def _skill(row: Row, now: datetime) -> SkillItem:
+    skill = row.skill
+    used = row.last_activity[0] if row.last_activity else None
+    said, due = _next(row, now)
+    seconds = 0.0 if used is None else (now - used).total_seconds()
+    last = "never" if used is None else span(seconds) or "ahead"
+    texts = (skill.name, skill.folder, row.description, row.next, *_messages(row))
+    return SkillItem(
+        key=skill.folder,
+        name=skill.name,
+        state=skill.state,
+        pinned=skill.pinned,
+        origin=skill.provenance,
+        uses=row.uses,
+        last=last,
+        used=0.0 if used is None else used.timestamp(),
+        next=said,
+        due=due,
+        worst=min((f.severity for f in row.findings), key=lambda each: _WORST[each], default=None),
+        offered=not row.not_offered_because,
+        words=" ".join(texts).lower(),
+    )
+
+
+def _messages(row: Row) -> Sequence[str]:
+    return [f"{found.code} {found.message}" for found in row.findings]
+
+
+def _next(row: Row, now: datetime) -> tuple[str, float]:
+    """What becomes of a skill in a word or two, and in how many seconds at the earliest."""
+    if row.becomes:
+        return _BECOMES.get(row.becomes, f"{row.becomes} now"), 0.0
+    for word, at in (("stale", row.forecast.stale_on), ("archive", row.forecast.archive_on)):
+        if at is not None:
+            days = ahead(at, now)
+            # Due already, and yet this run leaves it: something else holds it.
+            due = max(1.0, (at - now).total_seconds())
+            return f"{word} in {days}d" if days else "next run", due
+    if row.skill.pinned:
+        return "pinned", inf
+    return ("kept by a job" if row.skill.jobs else "stays"), inf
+
+
+def _archived(each: Archived, now: datetime) -> ArchiveItem:
+    package, at = each.package, each.archived_at
+    age = "" if at is None else span((now - at).total_seconds())
+    return ArchiveItem(
+        key=package.path,
+        folder=package.folder,
+        name=package.name,
+        age=age or "unknown",
+        at=0.0 if at is None else at.timestamp(),
+        to=each.to,
+        ok=each.ok,
+        why=each.category.replace("_", " "),
+        words=" ".join((package.folder, package.name, each.to, each.note)).lower(),
+    )

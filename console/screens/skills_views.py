@@ -1,0 +1,288 @@
+"""A skill as its page shows it: sentences made from what the desk read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from console.ages import span
+from console.render.skills_curator import CuratorItem
+from console.render.skills_detail import ArchiveSummary, Detail, FileItem, Summary, Uses
+from console.render.skills_history import HistoryItem, RunItem
+from console.screens.skills_rows import ahead
+from core.homes.hermes.curator.moments import counter, created, last_activity
+
+if TYPE_CHECKING:
+    from core.desk.opening import Opened
+    from core.desk.skill_looks import Counted
+    from core.desk.skill_table import Archived, Board, Event, PackageFile, Row
+
+#: Events and references listed of one skill, and runs of the curator.
+EVENTS, REFERENCES, RUNS = 60, 40, 60
+#: What a run counts, in words.
+_RAN = (
+    ("checked", "looked at"),
+    ("marked_stale", "stale"),
+    ("archived", "archived"),
+    ("reactivated", "active again"),
+)
+_COUNTED = (
+    ("use_count", "last_used_at", "used"),
+    ("view_count", "last_viewed_at", "viewed"),
+    ("patch_count", "last_patched_at", "patched"),
+)
+
+
+def curator_of(board: Board) -> CuratorItem:
+    """What stands above the table."""
+    settings, due, now = board.settings, board.due, board.now
+    if due.due:
+        when = "a run is due"
+    elif due.due_at is not None and settings.enabled and not board.state.paused:
+        when = f"next run in {span((due.due_at - now).total_seconds())}"
+    else:
+        when = due.why_not
+    last = board.state.last_run_at
+    ago = "" if last is None else span((now - last).total_seconds())
+    ran = f"last ran {ago} ago" if ago else "never ran"
+    return CuratorItem(
+        runs=f"{when}, {ran}, every {span(settings.interval_hours * 3600)}",
+        limits=limits_of(board),
+        blocked=board.blocked,
+        paused=board.state.paused,
+        stopped=not settings.enabled,
+        changes=sum(bool(row.becomes) for row in board.rows),
+    )
+
+
+def limits_of(board: Board) -> str:
+    """The thresholds in force and where they come from."""
+    limits = board.settings.limits
+    return (
+        f"stale after {limits.stale_after_days} days, archived after"
+        f" {limits.archive_after_days} ({board.settings.thresholds_from})"
+    )
+
+
+def summary_of(row: Row, board: Board, proposals: int) -> Summary:
+    """What the table knows of a live skill; ``proposals`` wait that would change it."""
+    skill = row.skill
+    identity = ""
+    if skill.name != skill.named:
+        identity = (
+            f"Two names: its head says {skill.name} (rows, pins, the curator), its folder"
+            f" {skill.named} (tools, archive)"
+        )
+    limits = limits_of(board)
+    return Summary(
+        name=skill.name,
+        folder=skill.folder,
+        state=skill.state,
+        pinned=skill.pinned,
+        origin=skill.provenance,
+        description=row.description,
+        identity=identity,
+        fate=_fate(row),
+        forecast=_forecast(row, board.now),
+        limits=f"{limits[:1].upper()}{limits[1:]}.",
+        hidden=row.not_offered_because,
+        findings=row.findings,
+        proposals=proposals,
+    )
+
+
+def archive_of(each: Archived, now: datetime) -> ArchiveSummary:
+    """What the table knows of a package of the archive."""
+    at = each.archived_at
+    since = ""
+    if at is not None:
+        ago = span((now - at).total_seconds())
+        since = f"{at:%Y-%m-%d}" + (f", {ago} ago" if ago else "")
+    return ArchiveSummary(
+        name=each.package.name,
+        folder=each.package.path,
+        since=since or "nobody knows since when",
+        original=each.original_path or "",
+        to=each.to,
+        ok=each.ok,
+        why=each.note,
+        findings=each.findings,
+    )
+
+
+def detail_of(
+    opened: Opened, row: Row, token: str, counted: Sequence[Counted], now: datetime
+) -> Detail:
+    """A live skill's package, read now; ``token`` names it and no other.
+
+    Raises as :func:`core.desk.skill_table.page`.
+    """
+    from core.desk.skill_looks import decisions
+    from core.desk.skill_table import page
+
+    shown = page(opened, token)
+    names = {row.skill.name, row.skill.named}
+    events = (*decisions(opened, row.skill.folder, names), *shown.events)
+    return Detail(
+        text=shown.text,
+        files=_files(shown.files),
+        uses=_uses(row.skill.row or {}, row.skill.name, counted, now),
+        references=tuple(_referred(each.kind, each.name, each.at) for each in shown.references)[
+            :REFERENCES
+        ],
+        copies=tuple(_copy(each) for each in shown.copies),
+        events=_events(events),
+        findings=shown.findings,
+    )
+
+
+def archived_detail(
+    opened: Opened, each: Archived, board: Board, counted: Sequence[Counted], now: datetime
+) -> Detail:
+    """An archived package, read now, beside a live skill that stands in its way."""
+    from core.desk.skill_looks import contents, decisions
+    from core.desk.skills import compare
+
+    package = each.package
+    held = contents(opened, package.path)
+    beside = compare(opened, package.folder)
+    others = (
+        other
+        for other in board.archived
+        if other is not each
+        and {other.package.name, other.package.base} & {package.name, package.base}
+    )
+    return Detail(
+        text=held.text,
+        files=_files(held.files),
+        uses=_uses({}, package.name, counted, now),
+        copies=tuple(_copy(other) for other in others),
+        events=_events(decisions(opened, package.path, {package.name, package.base})),
+        against=("", ()) if beside is None else (beside.live, beside.files),
+    )
+
+
+def history_of(opened: Opened, board: Board) -> HistoryItem:
+    """The curator's settings with where each comes from, its state, and its runs."""
+    from core.desk.skill_table import runs
+
+    settings, state = board.settings, board.state
+    named = {
+        "interval_hours": settings.interval_hours,
+        "stale_after_days": settings.limits.stale_after_days,
+        "archive_after_days": settings.limits.archive_after_days,
+        "prune_builtins": settings.prune_builtins,
+        "keep": settings.keep,
+    }
+    switches = (("enabled", settings.enabled), ("consolidate", settings.consolidate))
+    return HistoryItem(
+        curator=curator_of(board),
+        settings=(
+            *((key, _word(value), settings.sources.get(key, "")) for key, value in named.items()),
+            *((key, _word(value), "") for key, value in switches),
+        ),
+        said=str(state.values.get("last_run_summary") or ""),
+        count=str(state.values.get("run_count") or 0),
+        problem=state.problem,
+        findings=board.findings,
+        runs=tuple(
+            RunItem(
+                at=f"{run.started_at:%Y-%m-%d %H:%M}" if run.started_at else run.id,
+                counts=_counts(run.counts),
+                named=tuple(f"{name}: {why}" for name, why in run.reasons.items()),
+                summary=run.summary,
+                problem=run.error or run.problem,
+            )
+            for run in runs(opened)[:RUNS]
+        ),
+    )
+
+
+def _word(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def _counts(counts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{counts[key]} {word}" for key, word in _RAN if counts.get(key))
+
+
+def _fate(row: Row) -> str:
+    said = row.next
+    if not row.becomes:
+        return f"The next run leaves it as it is: {said}." if said else "No run looks at it."
+    why = said.partition(": ")[2]
+    does = {
+        "stale": "makes it stale",
+        "archived": "archives it",
+        "active": "makes it active again",
+    }.get(row.becomes, f"makes it {row.becomes}")
+    return f"The next run {does}: {why}."
+
+
+def _forecast(row: Row, now: datetime) -> str:
+    parts = []
+    for word, at in (("stale", row.forecast.stale_on), ("archived", row.forecast.archive_on)):
+        if at is not None:
+            days = ahead(at, now)
+            many = f"in {days} day{'s' * (days != 1)}" if days else "with the next run"
+            parts.append(f"{word} {many}, {at:%Y-%m-%d}")
+    return f"If nobody uses it: {'; '.join(parts)}." if parts else ""
+
+
+def _uses(row: Mapping[str, Any], name: str, counted: Sequence[Counted], now: datetime) -> Uses:
+    said = []
+    for field, dated, verb in _COUNTED:
+        times = counter(row.get(field))
+        if field in row:
+            many = "an odd number of times" if times is None else _times(times)
+            said.append(f"{verb} {many}" + (f", last {_day(row[dated])}" if row.get(dated) else ""))
+    made, used = created(row), last_activity(row)
+    if made is not None:
+        said.append(f"known since {made:%Y-%m-%d}")
+    told = ("; ".join(said),) if said else ()
+    points = [] if made is None else [(made.timestamp(), 0)]
+    points += [(each.at.timestamp(), each.uses[name]) for each in counted if name in each.uses]
+    uses = counter(row.get("use_count"))
+    if uses is not None and used is not None:
+        points.append((used[0].timestamp(), uses))
+    points = sorted(points)
+    if len(points) < 2 or points[-1][1] == 0:
+        return Uses(told)
+    start = datetime.fromtimestamp(points[0][0], now.tzinfo)
+    known = "what is between two counts is spread evenly"
+    words = f"{start:%Y-%m-%d} to {now:%Y-%m-%d}; {known}"
+    return Uses(told, tuple(points), max(now.timestamp(), points[-1][0]), words)
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count:,} times")
+
+
+def _day(value: object) -> str:
+    return str(value)[:10]
+
+
+def _files(files: Sequence[PackageFile]) -> tuple[FileItem, ...]:
+    return tuple(FileItem(each.path, each.mode, each.size, str(each.kind)) for each in files)
+
+
+def _referred(kind: str, name: str, at: str) -> str:
+    return {
+        "job": f"the scheduled job {name} uses it",
+        "bundle": f"the bundle {name} loads it",
+        "skill": f"the skill {name} names it ({at})",
+    }.get(kind, f"{kind} {name}")
+
+
+def _copy(each: Archived) -> str:
+    when = f"{each.archived_at:%Y-%m-%d}" if each.archived_at else "unknown"
+    return f"{each.package.path}, {when}"
+
+
+def _events(events: Sequence[Event]) -> tuple[tuple[str, str, str], ...]:
+    dated = sorted(events, key=lambda each: each.at.timestamp() if each.at else 0.0, reverse=True)
+    return tuple(
+        (f"{each.at:%Y-%m-%d}" if each.at else "unknown   ", each.text, each.source)
+        for each in dated[:EVENTS]
+    )
