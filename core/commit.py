@@ -61,7 +61,7 @@ def commit(
             claims = [ground.root / path for path in plan.outcome.exclusive]
             with (
                 locks.claim(claims),
-                locks.hold(paths, deadline - time.monotonic()) as made,
+                ground.holding(paths, deadline - time.monotonic()) as made,
             ):
                 return _decide(plan, ground, journal, now, note, tags, made)
     except StateError as problem:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from core import locks
 from core.files import Writer
 from core.steps import RowFormat
 from core.view import Disk, sha256
+
+#: How an agent's locks are held: the files, and seconds for all; gives the folders made for them.
+Holding = Callable[[Sequence[Path], float], AbstractContextManager[frozenset[Path]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """``root``: the home's real path. ``state``: signoff's own folder (journal, locks).
 
-    ``roots``: folders outside the home that plans may write to. ``rows``: how the agent writes
+    ``roots``: folders outside the home that plans may write to; ``holding``: how the agent's locks
+    are held. ``rows``: how the agent writes
     its row files.
     """
 
@@ -24,6 +30,7 @@ class Ground:
     state: Path
     rows: RowFormat
     roots: tuple[Path, ...] = ()
+    holding: Holding = locks.hold
 
     @property
     def lock(self) -> Path:

@@ -20,6 +20,8 @@ from core.errors import LockedError
 PATIENCE = 0.9
 #: Seconds after which a claim counts as left behind (hermes-agent, newest).
 CLAIM_AGE = 3600.0
+#: The same of a lock that vak makes, and how often it looks again.
+OWNED_AGE, _AGAIN = 60.0, 0.01
 
 
 @contextlib.contextmanager
@@ -61,6 +63,50 @@ def claim(paths: Sequence[Path]) -> Iterator[None]:
             with os.fdopen(handle, "w", encoding="ascii") as stream:
                 stream.write(str(os.getpid()))
         yield
+
+
+@contextlib.contextmanager
+def own(paths: Sequence[Path], patience: float = PATIENCE) -> Iterator[frozenset[Path]]:
+    """Have every lock file in ``paths`` for the length of the block, as vak does: made, deleted.
+
+    One older than :data:`OWNED_AGE` is taken over. Missing folders are made, and removed again if
+    nothing was put there; yields them. Raises as :func:`hold`.
+    """
+    deadline = time.monotonic() + patience
+    made: list[Path] = []
+    with contextlib.ExitStack() as owned:
+        for path in paths:
+            if not path.parent.exists():
+                path.parent.mkdir(parents=True)
+                made.append(path.parent)
+                owned.callback(_remove_empty, path.parent)
+            handle = _owned(path, deadline)
+            owned.callback(_let_go, path, os.fstat(handle).st_ino)
+            with os.fdopen(handle, "w", encoding="ascii") as stream:
+                stream.write(f"pid={os.getpid()}\n")
+        yield frozenset(made)
+
+
+def _owned(path: Path, deadline: float) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        try:
+            return os.open(path, flags, 0o600)
+        except FileExistsError:
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - os.lstat(path).st_mtime > OWNED_AGE:
+                    os.unlink(path)
+                    continue
+        if time.monotonic() >= deadline:
+            raise LockedError(
+                f"Someone else holds {path.name}", "Wait a moment and try again"
+            ) from None
+        time.sleep(_AGAIN)
+
+
+def _remove_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _claimed(path: Path) -> int:

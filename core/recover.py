@@ -61,7 +61,7 @@ def settle(ground: Ground, journal: Journal) -> None:
 def _settle(entry: Entry, ground: Ground, journal: Journal, patience: float) -> Settled:
     paths = [ground.root / path for path in sorted(set(entry.locks))]
     try:
-        with locks.hold(paths, patience):
+        with ground.holding(paths, patience):
             state, message = _roll(entry, ground)
     except LockedError:
         return Settled(entry, State.OPEN, "the agent holds the lock; it is settled next time")

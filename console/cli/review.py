@@ -25,7 +25,6 @@ from core.desk.decisions import length_of
 from core.desk.opening import Opened
 from core.desk.rivals import rivals_of
 from core.errors import NotFoundError, UnreadableError, UsageError
-from core.homes.hermes.pending import read_queue
 from core.homes.hermes.status import Status
 from core.model import Receipt
 
@@ -172,7 +171,7 @@ def show(session: Session, token: str, as_agent: bool, rules: str, as_json: bool
         return
     say_home(opened)
     print_shown(session, shown)
-    queue, file = read_queue(opened.source), shown.proposal.file
+    queue, file = opened.queue(), shown.proposal.file
     if others := rivals_of(opened, queue, [file]).left(shown.plan.outcome.claims):
         word = "rival waits" if len(others) == 1 else "rivals wait"
         paint.tell(f"{len(others)} {word} for the same: {', '.join(others)}", "dim")

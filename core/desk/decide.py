@@ -16,8 +16,8 @@ from core.desk.receipts import after_approval, after_rejection, command
 from core.desk.review import Label, label_one, names, pin, seal_of
 from core.desk.rivals import NO_RIVALS, Rivals, rivals_of
 from core.errors import NotFoundError, SignoffError, UsageError
-from core.homes.hermes.pending import SUBSYSTEMS, Proposal, Queue, Unreadable, find, read_queue
-from core.homes.hermes.proposals import Judging, plan_approval, plan_rejection
+from core.homes.hermes.pending import SUBSYSTEMS, Proposal, Queue, Unreadable, find
+from core.homes.hermes.proposals import Judging, plan_rejection
 from core.homes.hermes.status import asks
 from core.journal import NO_TAGS
 from core.model import Finding, NodeKind, Receipt
@@ -94,7 +94,7 @@ def approvals(opened: Opened, request: Request) -> Iterator[Receipt]:
     nothing to act on at all, :class:`UsageError` for words that make no sense together,
     :class:`StateError` when the journal cannot be used.
     """
-    queue = read_queue(opened.source)
+    queue = opened.queue()
     items = items_of(queue, request)
     run = _begin(opened, request, items, rivals_of(opened, queue, files_of(items)))
     if not request.as_agent:
@@ -122,14 +122,14 @@ def rejections(opened: Opened, request: Request) -> Iterator[Receipt]:
 
     Raises as :func:`approvals`.
     """
-    items = items_of(read_queue(opened.source), request, readable_only=False)
+    items = items_of(opened.queue(), request, readable_only=False)
     run = _begin(opened, request, items, NO_RIVALS)
     return (_reject(run, item) for item in items)
 
 
 def waiting(opened: Opened) -> frozenset[str]:
     """The records that wait now, by file, readable or not."""
-    queue = read_queue(opened.source)
+    queue = opened.queue()
     readable = frozenset(entry.file for entry in queue.proposals)
     return readable | frozenset(entry.file for entry in queue.unreadable)
 
@@ -188,7 +188,7 @@ def files_of(items: Sequence[Item]) -> frozenset[str]:
 def plan_item(view: View, item: Item, judging: Judging) -> Plan | Receipt:
     """The plan of approving ``item`` on what ``view`` shows, or why it can have none."""
     if isinstance(item.entry, Proposal):
-        return replace(plan_approval(view, item.entry, judging), subject=item.name)
+        return replace(judging.approval(view, item.entry), subject=item.name)
     if item.entry is None:
         return _absent(item)
     return Receipt(

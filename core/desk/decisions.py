@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from core.desk.opening import Opened
 from core.errors import StateError, UnreadableError, UsageError
-from core.homes.hermes.pending import Proposal, Unreadable, find, read_queue
+from core.homes.hermes.pending import Proposal, Unreadable, find
 from core.homes.hermes.proposals import pin_key
 from core.journal import Entry, Tags, in_force
 from core.view import sha256
@@ -131,7 +131,7 @@ def snooze(opened: Opened, token: str, until: datetime | None) -> Proposal:
     :class:`NotFoundError`, :class:`UsageError` (also for a time that is past),
     :class:`UnreadableError` and :class:`StateError`.
     """
-    proposal = find(read_queue(opened.source), token)
+    proposal = find(opened.queue(), token)
     if isinstance(proposal, Unreadable):
         raise UnreadableError(
             f"{proposal.file} is no proposal: {proposal.reason}",

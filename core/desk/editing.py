@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.commit import commit
+from core.desk import kinds
 from core.desk.opening import Opened
 from core.desk.review import Shown, names, readable, seal_of
+from core.homes.base import Kind
 from core.homes.hermes.editing.conversion import convert as converted
 from core.homes.hermes.editing.conversion import offers
 from core.homes.hermes.editing.drafts import Draft, rewriting
-from core.homes.hermes.editing.parts import Part, edited
-from core.homes.hermes.editing.parts import parts as parts_of
-from core.homes.hermes.pending import Proposal, find, read_queue
-from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
+from core.homes.hermes.editing.parts import Part
+from core.homes.hermes.pending import Proposal, find
+from core.homes.hermes.proposals import Judging, pin_key
 from core.homes.hermes.status import status_of
 from core.model import Change, Receipt
 from core.overlay import Overlay
@@ -54,13 +55,14 @@ def edit_parts(opened: Opened, token: str) -> Sheet:
 
     Raises :class:`NotFoundError`, :class:`UsageError`, :class:`UnreadableError`.
     """
-    queue = read_queue(opened.source)
+    queue = opened.queue()
     proposal = readable(find(queue, token))
     view, judging = View(Snapshot(opened.source)), opened.judging()
-    config = judging.config(view)
-    rules = judging.rules_of(view, config, proposal)
-    found = offers(view, proposal, config, rules)
-    return Sheet(proposal, names(queue)[proposal.file], parts_of(proposal), found)
+    found: tuple[str, ...] = ()
+    if opened.found.kind is Kind.HERMES:
+        config = judging.config(view)
+        found = offers(view, proposal, config, judging.rules_of(view, config, proposal))
+    return Sheet(proposal, names(queue)[proposal.file], judging.parts(proposal), found)
 
 
 def try_edit(
@@ -71,12 +73,13 @@ def try_edit(
     ``seen``: the SHA-256 of the record the texts were taken from; another one is ``moved``.
     Raises as :func:`edit_parts`.
     """
-    queue = read_queue(opened.source)
+    queue = opened.queue()
     proposal = readable(find(queue, token))
     if seen is not None:
         proposal = replace(proposal, sha256=seen)
     view = View(opened.source)
-    return _trial(opened, view, proposal, edited(proposal, changes), names(queue)[proposal.file])
+    draft = opened.judging().edited(proposal, changes)
+    return _trial(opened, view, proposal, draft, names(queue)[proposal.file])
 
 
 def try_convert(opened: Opened, token: str, kind: str) -> Trial:
@@ -84,7 +87,11 @@ def try_convert(opened: Opened, token: str, kind: str) -> Trial:
 
     Raises as :func:`edit_parts`.
     """
-    queue = read_queue(opened.source)
+    if opened.found.kind is not Kind.HERMES:
+        raise kinds.OtherKindError(
+            f"A proposal of a {opened.found.kind} home has one form only", "Edit its text instead"
+        )
+    queue = opened.queue()
     proposal = readable(find(queue, token))
     view, judging = View(opened.source), opened.judging()
     config = judging.config(view)
@@ -127,12 +134,13 @@ def _trial(opened: Opened, view: View, proposal: Proposal, draft: Draft, name: s
     if not changes:
         return Trial(plan)
     after = Snapshot(Overlay(opened.source, changes))
-    rewritten = next(p for p in read_queue(after).proposals if p.file == proposal.file)
+    queue = kinds.read_queue(opened.found.kind, after)
+    rewritten = next(p for p in queue.proposals if p.file == proposal.file)
     judging = opened.judging()
     pins = _pins(View(after), proposal, rewritten, draft, judging)
     judging = replace(judging, pins={**judging.pins, pin_key(rewritten): pins})
     look = View(after)
-    approval = plan_approval(look, rewritten, judging)
+    approval = judging.approval(look, rewritten)
     shown = Shown(
         rewritten,
         approval,
@@ -151,7 +159,7 @@ def _pins(
 
     Without this an edit would let a proposal loose that hits another entry by now.
     """
-    fresh = targets(view, after, judging)
+    fresh = judging.targets(view, after)
     held = judging.pins.get(pin_key(before), {})
     kept = {
         draft.kept[index]: text

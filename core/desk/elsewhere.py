@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from core.desk import kinds
 from core.desk.opening import Opened
 from core.desk.overview import oldest, trouble
 from core.errors import NoHomeError
 from core.homes.base import Discovery, Found, Kind, check_readable
 from core.homes.hermes.home import DEFAULT, choose_profile, profiles
-from core.homes.hermes.pending import read_queue
 from core.view import Disk
 
 
@@ -52,8 +52,8 @@ def places(opened: Opened) -> tuple[Place, ...]:
     """
     found = opened.found
     listed = [
-        Place(_real(path), Kind.HERMES, name, found.root, _real(path) == found.home)
-        for name, path in _profiles(found.root)
+        Place(_real(path), found.kind, name, found.root, _real(path) == found.home)
+        for name, path in _profiles(found.kind, found.root)
     ]
     if not any(place.current for place in listed):
         listed.append(Place(found.home, found.kind, found.profile, found.root, True))
@@ -67,11 +67,11 @@ def places(opened: Opened) -> tuple[Place, ...]:
 def waiting_in(place: Place, now: datetime) -> Waiting:
     """Count what waits in a home; nothing is judged, and what cannot be read is said."""
     named = place.profile, str(place.path)
-    if place.kind is not Kind.HERMES:
+    if place.kind not in kinds.REVIEWED:
         return Waiting(*named, None, None, (f"{place.kind} homes cannot be reviewed yet",))
     if not os.path.isdir(place.path):
         return Waiting(*named, None, None, ("the folder is gone",))
-    queue = read_queue(Disk(place.path))
+    queue = kinds.read_queue(place.kind, Disk(place.path))
     if problems := trouble(queue):
         return Waiting(*named, None, None, problems)
     return Waiting(*named, len(queue.proposals), oldest(queue, now))
@@ -79,9 +79,9 @@ def waiting_in(place: Place, now: datetime) -> Waiting:
 
 def all_profiles(opened: Opened) -> tuple[Waiting, ...]:
     """What waits in every profile of the home's root, the default one first."""
-    root, now = opened.found.root, opened.clock()
+    kind, root, now = opened.found.kind, opened.found.root, opened.clock()
     return tuple(
-        waiting_in(Place(path, Kind.HERMES, name, root), now) for name, path in _profiles(root)
+        waiting_in(Place(path, kind, name, root), now) for name, path in _profiles(kind, root)
     )
 
 
@@ -91,10 +91,10 @@ def open_place(opened: Opened, place: Place) -> Opened:
     Raises :class:`NoHomeError` for a home that is gone or of a kind this version does not review,
     and :class:`UnreadableError` for one that cannot be looked into.
     """
-    if place.kind is not Kind.HERMES:
+    if place.kind not in kinds.REVIEWED:
         raise NoHomeError(
             f"{place.path} is a {place.kind} home, which this version cannot review yet",
-            "Choose a Hermes home",
+            "Choose a Hermes or a vak home",
         )
     if not os.path.isdir(place.path):
         raise NoHomeError(f"{place.path} is not there any more", "Choose another home")
@@ -103,14 +103,20 @@ def open_place(opened: Opened, place: Place) -> Opened:
     if place.root == left.root:
         found = Discovery(place.path, place.kind, place.profile, left.root, left.others)
     else:
-        chosen = choose_profile(place.path, None, place.path)
+        home, profile, root = place.path, DEFAULT, place.path
+        if place.kind is Kind.HERMES:
+            chosen = choose_profile(place.path, None, place.path)
+            home, profile, root = _real(chosen.home), chosen.profile, chosen.root
         back = Found(left.home, left.kind, "left")
         others = (back, *(o for o in left.others if _real(o.path) != place.path))
-        found = Discovery(_real(chosen.home), place.kind, chosen.profile, chosen.root, others)
+        found = Discovery(home, place.kind, profile, root, others)
     return replace(opened, found=found)
 
 
-def _profiles(root: Path) -> Iterator[tuple[str, Path]]:
+def _profiles(kind: Kind, root: Path) -> Iterator[tuple[str, Path]]:
+    if kind is not Kind.HERMES:
+        yield DEFAULT, root
+        return
     for name in profiles(root):
         yield name, root if name == DEFAULT else root / "profiles" / name
 

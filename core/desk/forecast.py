@@ -16,7 +16,7 @@ from core.desk.receipts import after_approval
 from core.desk.review import first_sight
 from core.desk.rivals import Rivals, rivals_of
 from core.desk.search import Improvement, improve
-from core.homes.hermes.pending import Proposal, read_queue
+from core.homes.hermes.pending import Proposal
 from core.homes.hermes.proposals import Judging
 from core.journal import Step
 from core.model import Budget, Change, Move, NodeKind, Receipt
@@ -68,7 +68,7 @@ def forecast(opened: Opened, request: Request, *, search: bool = True) -> Foreca
 
     Raises :class:`NotFoundError` and :class:`UsageError` as an approval does.
     """
-    queue = read_queue(opened.source)
+    queue = opened.queue()
     items = items_of(queue, request)
     stage = _Stage.of(opened, request, items, rivals_of(opened, queue, files_of(items)))
     rows, after = stage.play(items)

@@ -33,7 +33,7 @@ def glance(opened: Opened, queue: Queue) -> Glance:
         str(found.home),
         str(found.kind),
         found.profile,
-        str(opened.home_rules()),
+        opened.rules_word(),
         config.memory_gate,
         config.skills_gate,
         len(queue.proposals),

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from core.desk import kinds
 from core.errors import NoHomeError, StateError
 from core.ground import Ground
 from core.homes.base import Discovery, Kind, discover
 from core.homes.hermes.config import Config, managed_folder
+from core.homes.hermes.pending import Proposal, Queue
 from core.homes.hermes.proposals import Judging, Pins
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
@@ -48,6 +50,16 @@ class Opened:
         """The home's config as it stands."""
         return self.judging().config(View(self.source))
 
+    def queue(
+        self, *, ids: frozenset[str] | None = None, known: Mapping[str, Proposal] | None = None
+    ) -> Queue:
+        """What waits; see :func:`core.homes.hermes.pending.read_queue`."""
+        return kinds.read_queue(self.found.kind, self.source, ids=ids, known=known)
+
+    def rules_word(self) -> str:
+        """Whose rules proposals are judged by, in a word."""
+        return str(self.home_rules()) if self.found.kind is Kind.HERMES else str(self.found.kind)
+
     def home_rules(self) -> Rules:
         """The rules in force for the home as a whole."""
         view, judging = View(self.source), self.judging()
@@ -56,11 +68,14 @@ class Opened:
     def ground(self) -> Ground:
         """What a commit works on: the home, and the folders outside it that its config names."""
         outside = (Path(path) for path in self.config().external_dirs if path.startswith("/"))
-        return Ground(self.found.home, self.found.profile, self.state, usage, tuple(outside))
+        held = kinds.holding(self.found.kind)
+        return Ground(
+            self.found.home, self.found.profile, self.state, usage, tuple(outside), holding=held
+        )
 
     def judging(self, *, as_agent: bool = False) -> Judging:
         """How proposals are judged now."""
-        return Judging(
+        base = Judging(
             now=self.clock(),
             environ=self.environ,
             managed=managed_folder(self.environ),
@@ -69,6 +84,7 @@ class Opened:
             guards_off=self.settings.guards_off,
             pins={} if as_agent else self.pins(),
         )
+        return kinds.judging(self.found.kind, self.found.home, base)
 
     def pins(self) -> Mapping[str, Pins]:
         """What was pinned at first sight; nothing when the journal cannot be read."""
@@ -126,9 +142,9 @@ def open_home(
     :class:`NotFoundError` (no such profile).
     """
     found = discover(home, kind, profile, environ, user_home)
-    if found.kind is not Kind.HERMES:
+    if found.kind not in kinds.REVIEWED:
         raise NoHomeError(
             f"{found.home} is a {found.kind} home, which this version cannot review yet",
-            "Name a Hermes home with --home, or try `signoff demo`",
+            "Name a Hermes or a vak home with --home, or try `signoff demo`",
         )
     return Opened(found, state, settings, environ, clock, rules)

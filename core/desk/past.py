@@ -17,8 +17,10 @@ from core.conversations import (
     Totals,
     Visibility,
 )
+from core.desk import kinds
 from core.desk.opening import Opened
 from core.errors import NotFoundError
+from core.homes.base import Kind
 from core.homes.hermes.sessions.store import StateDb
 
 #: What a long session shows of its beginning and its end, as hermes-agent 0.19.0's tool does.
@@ -50,7 +52,7 @@ class Reading:
 
 def past(opened: Opened) -> Conversations:
     """The past conversations of the home; opening it reads nothing."""
-    return StateDb(opened.found.home, profile=opened.found.profile)
+    return kinds.past(opened.found.kind, opened.found.home, opened.found.profile)
 
 
 def listing(opened: Opened, wanted: Filters, limit: int) -> Listing:
@@ -108,11 +110,15 @@ def read(
 
 def debug(opened: Opened, message_id: int) -> tuple[tuple[str, str], ...]:
     """What else is stored with a message, as (label, text). Raises :class:`UnreadableError`."""
+    if opened.found.kind is not Kind.HERMES:
+        return ()
     return StateDb(opened.found.home).debug(message_id)
 
 
 def owner(opened: Opened, message_id: int) -> str | None:
     """The session that a message stands in. Raises :class:`UnreadableError`."""
+    if opened.found.kind is not Kind.HERMES:
+        return None
     return StateDb(opened.found.home).owner(message_id)
 
 

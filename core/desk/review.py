@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from core.desk import kinds
 from core.desk.decisions import SeenBefore, recall
 from core.desk.opening import Opened
 from core.errors import StateError, UnreadableError
-from core.homes.hermes.origin import Provenance, trace
-from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of, read_queue
-from core.homes.hermes.proposals import Judging, pin_key, plan_approval, targets
+from core.homes.hermes.origin import Provenance
+from core.homes.hermes.pending import Proposal, Queue, Unreadable, find, ids_of
+from core.homes.hermes.proposals import Judging, pin_key
 from core.homes.hermes.status import Status, asks, status_of
 from core.journal import Step
 from core.model import Finding
@@ -72,7 +73,7 @@ class Board:
     def read(self) -> Queue:
         """Read the queue again: cheap, no proposal is judged."""
         known = {proposal.file: proposal for proposal in self.queue.proposals}
-        self.queue = read_queue(self._opened.source, known=known)
+        self.queue = self._opened.queue(known=known)
         return self.queue
 
     def labels(self) -> Iterator[Label]:
@@ -98,7 +99,7 @@ class Board:
 
 def label_one(source: Source, proposal: Proposal, judging: Judging) -> Label:
     """Judge one proposal on ``source``."""
-    plan = plan_approval(View(source), proposal, judging)
+    plan = judging.approval(View(source), proposal)
     outcome = plan.outcome
     return Label(
         proposal,
@@ -154,7 +155,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
     Raises :class:`NotFoundError`, :class:`UsageError`, and for a record that cannot be read
     :class:`UnreadableError`.
     """
-    queue = read_queue(opened.source, ids=ids_of([token]))
+    queue = opened.queue(ids=ids_of([token]))
     proposal = readable(find(queue, token))
     judging = opened.judging(as_agent=as_agent)
     trouble = ""
@@ -165,7 +166,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
             trouble = problem.message
         judging = opened.judging()
     view = View(Snapshot(opened.source))
-    plan = plan_approval(view, proposal, judging)
+    plan = judging.approval(view, proposal)
     steps = resolve(plan.changes, view.quiet().current, opened.ground().rows)
     return Shown(
         proposal,
@@ -176,7 +177,7 @@ def show(opened: Opened, token: str, *, as_agent: bool = False) -> Shown:
         seal_of(view, plan, proposal, judging),
         trouble,
         recall(opened, (proposal,)).before(proposal),
-        trace(opened.found.home, proposal),
+        kinds.trace(opened.found.kind, opened.found.home, proposal),
     )
 
 
@@ -214,7 +215,7 @@ def first_sight(
     judging = opened.judging()
     view = View(Snapshot(opened.source))
     fresh = [proposal for proposal in proposals if pin_key(proposal) not in pins]
-    found = {pin_key(proposal): targets(view, proposal, judging) for proposal in fresh}
+    found = {pin_key(proposal): judging.targets(view, proposal) for proposal in fresh}
     return {record: entries for record, entries in found.items() if entries}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from core.homes.hermes.advice.landing import advise, with_advice
 from core.homes.hermes.config import CONFIG, Config, read_config, rules_for
+from core.homes.hermes.editing.drafts import Draft
+from core.homes.hermes.editing.parts import Part, edited, parts
 from core.homes.hermes.memory import guards as memory_guards
 from core.homes.hermes.memory import replay as memory_replay
 from core.homes.hermes.pending import Proposal, Unreadable
@@ -54,6 +56,22 @@ class Judging:
             if proposal
             else rules_for(view, config, None)
         )
+
+    def approval(self, view: View, proposal: Proposal) -> Plan:
+        """The plan that approving ``proposal`` commits, on what ``view`` shows."""
+        return plan_approval(view, proposal, self)
+
+    def targets(self, view: View, proposal: Proposal) -> dict[int, str]:
+        """The entry each destructive operation would hit now."""
+        return targets(view, proposal, self)
+
+    def parts(self, proposal: Proposal) -> tuple[Part, ...]:
+        """The texts a person can edit in ``proposal``."""
+        return parts(proposal)
+
+    def edited(self, proposal: Proposal, changes: Mapping[str, str]) -> Draft:
+        """``proposal`` with some of its texts set, by key."""
+        return edited(proposal, changes)
 
 
 def pin_key(proposal: Proposal) -> str:

@@ -97,10 +97,15 @@ def workspaces(home: Path) -> list[Workspace]:
     projects.pop(PROFILE_FOLDER, None)
     found = []
     for project in sorted(projects):
-        headers = (header_of(file.path) for file in ledger_files(home, project))
-        path = next((cwd for header in headers if (cwd := cwd_of(header))), "")
+        path = workspace_path(home, project)
         found.append(Workspace(project, path, bool(path) and workspace_hash(path) != project))
     return found
+
+
+def workspace_path(home: Path, project: str) -> str:
+    """The workspace a folder's ledgers name, ``""`` if none does."""
+    headers = (header_of(file.path) for file in ledger_files(home, project))
+    return next((cwd for header in headers if (cwd := cwd_of(header))), "")
 
 
 def project_of(home: Path, named: str) -> str:
