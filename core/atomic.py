@@ -1,6 +1,7 @@
 """Whole files of signoff's own making: a reader finds all of one, or what stood there before.
 
-For exports and signoff's own state. What lies in a home is written by :mod:`core.files` alone.
+For exports, signoff's own state, and new records that are put before the person
+(:mod:`core.desk.staging`). Whatever else lies in a home is written by :mod:`core.files` alone.
 """
 
 from __future__ import annotations

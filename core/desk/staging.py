@@ -1,0 +1,220 @@
+"""What an agent proposes, put before the person: a pending record, and nothing else.
+
+Nothing here can decide. The record is written whole under a name that was free, read back, and
+only then said to wait; how it would land is worked out before, so that a proposal that can never
+apply is refused while its author can still mend it.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core import atomic
+from core.desk.opening import Opened
+from core.desk.review import Label, label_one
+from core.errors import SignoffError
+from core.homes.hermes import staging
+from core.homes.hermes.memory.operations import RefusalError
+from core.homes.hermes.pending import SUBSYSTEMS, Proposal, Queue, Unreadable
+from core.homes.hermes.proposals import pin_key
+from core.homes.hermes.staging import Caller, Prepared
+from core.homes.hermes.status import Status
+from core.model import Change, Node, NodeKind
+from core.overlay import Overlay
+from core.view import Snapshot, View, join
+
+#: Records of one subsystem that may wait before nothing more is staged: a person reads them all.
+MOST_WAITING = 500
+_TRIES = 20
+
+#: How a proposal may stand to be put before a person; a threat is for them to see.
+_PUT = frozenset({Status.READY, Status.ATTENTION, Status.OVER_BUDGET})
+_SEEN = frozenset(
+    {"threat_pattern", "threat_invisible_unicode", "security_scan_blocked", "external_drift"}
+)
+
+
+class StagingError(SignoffError):
+    """Nothing could be put before the person; nothing was written that they would see."""
+
+    title = "Not staged"
+    code = "not_staged"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What became of a proposal.
+
+    ``id`` names the record that waits, ``None`` if none does; ``already``: the same one waited
+    before. ``status`` and ``category`` are how it would land now, ``message`` says so in words.
+    ``entries`` are those of the store, told where a call did not find its own.
+    """
+
+    id: str | None
+    category: str
+    message: str
+    subsystem: str
+    status: str = ""
+    already: bool = False
+    summary: str = ""
+    entries: tuple[str, ...] = ()
+
+
+def stage_memory(opened: Opened, call: Mapping[str, object], caller: Caller) -> Staged:
+    """Stage a call of the memory tool; see :func:`core.homes.hermes.staging.memory`.
+
+    Raises :class:`StagingError`, and :class:`StateError` when the journal cannot hold a pin.
+    """
+    view, judging = View(Snapshot(opened.source)), opened.judging()
+    config = judging.config(view)
+    rules = judging.rules_of(view, config, None)
+    try:
+        prepared = staging.memory(view, call, config, rules)
+    except RefusalError as problem:
+        shown = entries_of(opened, call) if problem.category in _LOST else ()
+        return Staged(None, problem.category, problem.message, "memory", entries=shown)
+    return _stage(opened, prepared, caller)
+
+
+def stage_skill(opened: Opened, call: Mapping[str, object], caller: Caller) -> Staged:
+    """Stage a call of the skill tool. Raises as :func:`stage_memory`."""
+    return _stage(opened, staging.skill(call), caller)
+
+
+_LOST = frozenset({"no_match", "batch_no_match", "ambiguous", "batch_ambiguous", "empty"})
+
+
+def entries_of(opened: Opened, call: Mapping[str, object]) -> tuple[str, ...]:
+    """The entries of the store a call names."""
+    from core.desk.memories import stores
+
+    target = "user" if call.get("target") == "user" else "memory"
+    return tuple(entry.text for store in stores(opened, target) for entry in store.entries)
+
+
+def _stage(opened: Opened, prepared: Prepared, caller: Caller) -> Staged:
+    queue = opened.queue()
+    folder = _folder(opened, prepared.subsystem, queue)
+    same = [
+        each
+        for each in queue.proposals
+        if each.subsystem == prepared.subsystem and each.payload == prepared.payload
+    ]
+    if same:
+        said = "The same proposal waits already; nothing new was staged."
+        return Staged(same[0].id, "ok", said, prepared.subsystem, already=True)
+    taken = {entry.id for entry in _entries(queue)}
+    for _ in range(_TRIES):
+        token = new_id()
+        if token in taken:
+            continue
+        data = staging.record(prepared, token, opened.clock().timestamp(), caller)
+        label = _foreseen(opened, prepared, token, data)
+        if not _worth_seeing(label):
+            said = label.message
+            return Staged(None, label.category, said, prepared.subsystem, str(label.status))
+        _pin(opened, label, prepared)
+        try:
+            _write(folder, token, data)
+        except FileExistsError:
+            continue
+        _read_back(opened, prepared, token)
+        return Staged(
+            token,
+            label.category,
+            label.message,
+            prepared.subsystem,
+            str(label.status),
+            summary=prepared.summary,
+        )
+    raise StagingError("No free name was found for the record", "Try again")
+
+
+def new_id() -> str:
+    """A record's name as the agent makes one: the first digits of a random UUID."""
+    return uuid.uuid4().hex[:8]
+
+
+def _worth_seeing(label: Label) -> bool:
+    return label.status in _PUT or label.category in _SEEN
+
+
+def _foreseen(opened: Opened, prepared: Prepared, token: str, data: bytes) -> Label:
+    """How the record would land if it were there."""
+    file = join("pending", prepared.subsystem, f"{token}.json")
+    overlay = Overlay(opened.source, [Change(file, None, Node(NodeKind.FILE, data, 0o600))])
+    found = [each for each in _queue(opened, overlay, token).proposals if each.file == file]
+    if not found:
+        raise StagingError("The proposal is no readable record", "Make it smaller or plainer")
+    judging = opened.judging()
+    held = {**judging.pins, pin_key(found[0]): dict(prepared.pins)}
+    return label_one(Snapshot(overlay), found[0], replace(judging, pins=held))
+
+
+def _queue(opened: Opened, source: Overlay, token: str) -> Queue:
+    from core.desk import kinds
+
+    return kinds.read_queue(opened.found.kind, source, ids=frozenset({token}))
+
+
+def _pin(opened: Opened, label: Label, prepared: Prepared) -> None:
+    """Hold the record to the entries it was written for, before anyone can see it."""
+    if prepared.pins:
+        key, home = pin_key(label.proposal), str(opened.found.home)
+        opened.journal.pin(home, key, prepared.pins, opened.clock())
+
+
+def _folder(opened: Opened, subsystem: str, queue: Queue) -> Path:
+    """The folder the record goes into, if it may."""
+    assert subsystem in SUBSYSTEMS
+    home = opened.found.home
+    folder = home / "pending" / subsystem
+    if Path(os.path.realpath(folder)) != folder:
+        raise StagingError(f"{folder} is a link, and nothing is written through it", "Ask a person")
+    if any(name.endswith(subsystem) for name, _ in queue.broken):
+        raise StagingError(f"The queue {folder} cannot be read", "Ask a person to look at it")
+    if sum(entry.subsystem == subsystem for entry in _entries(queue)) >= MOST_WAITING:
+        raise StagingError(
+            f"{MOST_WAITING} proposals wait in {subsystem}, and no more are taken",
+            "A person has to look at them first",
+        )
+    return folder
+
+
+def _entries(queue: Queue) -> tuple[Proposal | Unreadable, ...]:
+    return (*queue.proposals, *queue.unreadable)
+
+
+def _write(folder: Path, token: str, data: bytes) -> None:
+    """Raises ``FileExistsError`` when the name was taken meanwhile."""
+    try:
+        for each in (folder.parent, folder):
+            each.mkdir(mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise _unwritten(problem) from None
+    try:
+        with atomic.whole(folder / f"{token}.json", over=False) as stream:
+            stream.write(data)
+    except FileExistsError:
+        raise
+    except OSError as problem:
+        raise _unwritten(problem) from None
+
+
+def _unwritten(problem: OSError) -> StagingError:
+    reason = os.strerror(problem.errno) if problem.errno else str(problem)
+    return StagingError(f"The record could not be written ({reason})", "Nothing was staged")
+
+
+def _read_back(opened: Opened, prepared: Prepared, token: str) -> None:
+    found = opened.queue(ids=frozenset({token})).proposals
+    there = [each for each in found if each.subsystem == prepared.subsystem]
+    if not there or there[0].payload != prepared.payload:
+        # A person may have decided it within these milliseconds; then it did wait.
+        raise StagingError(
+            "The record was not found again after it was written", "Look with recall"
+        )
