@@ -413,3 +413,17 @@ def test_a_profile_whose_queue_cannot_be_read_is_unknown_and_not_empty(
     assert cli("status", "--all-profiles", "--check", home=home).code == 2
     (home / "profiles/work/pending").unlink()
     assert cli("status", "--all-profiles", "--check", home=home).code == 1
+
+
+# -- ids -------------------------------------------------------------------------------------------
+
+
+def test_the_beginning_of_an_id_names_it_where_only_one_begins_so(cli: Cli, home: Path) -> None:
+    queue(home, {"c0ffee11": add("x"), "c0ffee22": add("y"), "c0": add("z")})
+    assert cli("show", "c0ffee1", "--json", home=home).json["id"] == "c0ffee11"
+    refused = cli("approve", "c0ffee", "--json", home=home)
+    assert (refused.code, refused.json["error"]["code"]) == (2, "usage")
+    assert "c0ffee11, c0ffee22" in refused.json["error"]["hint"]
+    done = cli("approve", "c0ffee2", "c0ffee22", "c0", "--json", home=home)
+    assert [each["id"] for each in done.json["results"]] == ["c0ffee22", "c0"]
+    assert cli("reject", "d0", home=home).code == 3

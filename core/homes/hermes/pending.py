@@ -7,7 +7,8 @@ when it deletes, which we never do). Every entry of a pending folder whose name 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ SUBSYSTEMS = ("memory", "skills")
 SUFFIX = ".json"
 #: Code points of a summary made from the payload, as the agent cuts its own.
 SUMMARY_LENGTH = 120
+#: Ids named when a beginning fits several.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ def read_queue(
     ids: frozenset[str] | None = None,
     known: Mapping[str, Proposal] | None = None,
 ) -> Queue:
-    """Everything that waits, of one subsystem or both; with ``ids`` only what is called so.
+    """Everything that waits, of one subsystem or both; with ``ids`` only what is called so, or
+    begins so.
 
     ``known`` (``file -> proposal``) saves the parsing of records whose bytes are still the same.
     Nothing is recorded: a queue is a listing, and what a plan is based on is read again by its
@@ -101,7 +105,8 @@ def read_queue(
             broken.append((folder, _reason(problem)))
             continue
         for name in names:
-            if name.endswith(SUFFIX) and (ids is None or name.removesuffix(SUFFIX) in ids):
+            stem = name.removesuffix(SUFFIX)
+            if stem != name and (ids is None or stem.startswith(tuple(ids))):
                 file = join(folder, name)
                 entry = _read(source, folder_of, file, known.get(file) if known else None)
                 if entry is not None:
@@ -127,19 +132,24 @@ def _dangles(source: Source, path: str) -> bool:
 
 
 def find(queue: Queue, token: str) -> Proposal | Unreadable:
-    """The entry a person named: ``ID``, ``memory/ID`` or ``skills/ID``.
+    """The entry a person named: ``ID``, ``memory/ID`` or ``skills/ID``, or how only one begins.
 
-    The token is compared with what was listed and never becomes a path. Raises
-    :class:`NotFoundError` for an unknown id, :class:`UsageError` for one both subsystems have.
+    The token is compared with what was listed and never becomes a path. A whole id beats the
+    beginning of another. Raises :class:`NotFoundError` for an unknown id, :class:`UsageError` for
+    one both subsystems have and for a beginning that several share.
     """
     head, wanted = _split(token)
-    qualified = bool(head)
     entries: tuple[Proposal | Unreadable, ...] = (*queue.proposals, *queue.unreadable)
-    found = [
+    meant = [
         entry
         for entry in entries
-        if entry.id == wanted and (not qualified or entry.subsystem == head)
+        if wanted and entry.id.startswith(wanted) and head in ("", entry.subsystem)
     ]
+    found = [entry for entry in meant if entry.id == wanted]
+    if not found and len(meant) == 1:
+        return meant[0]
+    if not found and meant:
+        raise UsageError(f"Several ids begin with {token}", f"Say one of {_listed(meant)}")
     if not found:
         raise NotFoundError(f"Nothing pending is called {token}", "`signoff pending` lists the ids")
     if len(found) > 1:
@@ -149,8 +159,18 @@ def find(queue: Queue, token: str) -> Proposal | Unreadable:
     return found[0]
 
 
+def _listed(entries: Sequence[Proposal | Unreadable]) -> str:
+    """The ids of ``entries`` as one may say them; more than a few are only counted."""
+    ids = Counter(entry.id for entry in entries)
+    names = sorted(
+        f"{entry.subsystem}/{entry.id}" if ids[entry.id] > 1 else entry.id for entry in entries
+    )
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
 def ids_of(tokens: Iterable[str]) -> frozenset[str]:
-    """The ids that ``tokens`` may name: what :func:`find` needs of a queue to find them."""
+    """How the ids begin that ``tokens`` may name: what :func:`find` needs of a queue."""
     return frozenset(_split(token)[1] for token in tokens)
 
 

@@ -317,6 +317,42 @@ def test_finding_by_id() -> None:
             find(queue, token)
 
 
+def test_how_only_one_id_begins_is_enough() -> None:
+    """A convenience over the contract, where the id is the name: exact beats it."""
+    queue = _queue(
+        {
+            "memory/c0ffee11.json": b"{}",
+            "memory/c0ffee22.json": b"[]",
+            "memory/abc.json": b"{}",
+            "memory/abcd.json": b"{}",
+            "skills/abce.json": b"{}",
+            "skills/dddd.json": b"{}",
+        }
+    )
+    assert find(queue, "c0ffee1").id == "c0ffee11"
+    assert find(queue, "c0ffee2").id == "c0ffee22"
+    assert find(queue, "abc").id == "abc"
+    assert find(queue, "skills/a").id == "abce"
+    assert find(queue, "d").id == "dddd"
+    with pytest.raises(UsageError) as caught:
+        find(queue, "c0f")
+    assert caught.value.message == "Several ids begin with c0f"
+    assert caught.value.hint == "Say one of c0ffee11, c0ffee22"
+    with pytest.raises(UsageError):
+        find(queue, "ab")
+    for token in ("", "memory/", "memory/d", "offee11", "c0ffee111", "C0FFEE1"):
+        with pytest.raises(NotFoundError):
+            find(queue, token)
+
+
+def test_ids_that_both_subsystems_have_are_told_apart_among_the_candidates() -> None:
+    files = {f"memory/a{number}.json": b"{}" for number in range(6)}
+    queue = _queue({**files, "skills/a0.json": b"{}"})
+    with pytest.raises(UsageError) as caught:
+        find(queue, "a")
+    assert caught.value.hint == "Say one of a1, a2, a3, a4, a5 and 2 more"
+
+
 def test_a_rewrite_is_the_agents_shape_and_keeps_the_unknown() -> None:
     """Spec 2.1: two spaces, non-ASCII literal, no final newline; spec 0: unknown fields survive."""
     raw = {"id": "x", "later": [1, {"é": None}], "payload": {"action": "add", "wrong": 1}, "z": 0}
@@ -392,12 +428,14 @@ def test_only_what_is_named_is_read_and_found_the_same() -> None:
         "memory/b.json": b"no record",
         "memory/c.json": _record({"action": "add"}),
     }
+    files["memory/bcd.json"] = _record({"action": "add"})
     tree = Tree({f"pending/{path}": data for path, data in files.items()})
     whole = read_queue(tree)
-    for token in ("a", "memory/a", "skills/a", "b", "memory/b", "c", "skills/c", "x", "c.json"):
+    tokens = ("a", "memory/a", "skills/a", "b", "memory/b", "c", "skills/c", "x", "c.json", "bc")
+    for token in tokens:
         part = read_queue(tree, ids=ids_of([token]))
         read = {p.id for p in part.proposals} | {p.id for p in part.unreadable}
-        assert read <= {token.rpartition("/")[2]}
+        assert all(name.startswith(token.rpartition("/")[2]) for name in read)
         answers = []
         for queue in (whole, part):
             try:
@@ -405,7 +443,7 @@ def test_only_what_is_named_is_read_and_found_the_same() -> None:
             except (NotFoundError, UsageError) as problem:
                 answers.append(repr(problem))
         assert answers[0] == answers[1], token
-    assert len(read_queue(tree, ids=ids_of(["a", "skills/c", "b"])).proposals) == 3
+    assert len(read_queue(tree, ids=ids_of(["a", "skills/c", "b"])).proposals) == 4
 
 
 def test_known_records_are_taken_only_while_their_bytes_and_mode_stay() -> None:
