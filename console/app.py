@@ -159,9 +159,9 @@ class SignoffApp(Workspace):
         """Go to a mode as a visitor does: the next start does not remember it."""
         self.switch_mode(mode)
 
-    def show_message(self, session_id: str, message_id: int | None) -> None:
-        """Show a message in its conversation, with the way back to the mode on screen."""
-        self.asked = Asked(session_id, message_id, self.current_mode)
+    def show_message(self, session_id: str, message_id: int | None, words: str = "") -> None:
+        """Show a message, ``words`` marked, with the way back to the mode on screen."""
+        self.asked = Asked(session_id, message_id, self.current_mode, words)
         self.leave_for("sessions")
 
     def show_proposal(self, file: str) -> None:

@@ -28,11 +28,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A message that a screen asked to be shown in its conversation; ``mode`` is where from."""
+    """A message that a screen asked to be shown in its conversation, ``words`` marked in it.
+
+    ``mode`` is where the way back leads.
+    """
 
     session_id: str
     message_id: int | None
     mode: str
+    words: str = ""
 
 
 class Host(Protocol):
@@ -70,8 +74,8 @@ class Host(Protocol):
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every screen that these areas changed."""
 
-    def show_message(self, session_id: str, message_id: int | None) -> None:
-        """Show a message in its conversation, with the way back to the mode on screen."""
+    def show_message(self, session_id: str, message_id: int | None, words: str = "") -> None:
+        """Show a message, ``words`` marked, with the way back to the mode on screen."""
 
     def show_proposal(self, file: str) -> None:
         """Show a proposal that waits in the queue."""

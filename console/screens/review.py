@@ -294,8 +294,10 @@ class ReviewScreen(NarrowingRoom):
             return "The queue is empty"
         if action == "conversation":
             origin = self._shown.origin if self._shown is not None else None
-            if origin is None or origin.session_id is None:
-                return origin.words.capitalize() if origin is not None else "It is not shown yet"
+            if origin is None:
+                return "It is not shown yet"
+            if origin.session_id is None:
+                return f"{origin.words[:1].upper()}{origin.words[1:]}"
         return super().why_not(action)
 
     # -- moving and looking ----------------------------------------------------------------
@@ -320,9 +322,11 @@ class ReviewScreen(NarrowingRoom):
             self._end_filter()
 
     def action_conversation(self) -> None:
-        origin = self._shown.origin if self._shown is not None else None
-        if origin is not None and origin.session_id is not None:
-            self.signoff.show_message(origin.session_id, origin.message_id)
+        shown = self._shown
+        origin = shown.origin if shown is not None else None
+        if shown is not None and origin is not None and origin.session_id is not None:
+            name = shown.proposal.id
+            self.signoff.show_message(origin.session_id, origin.message_id, name)
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
         self._seek_wanted()

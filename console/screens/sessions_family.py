@@ -67,7 +67,7 @@ class BelongingRoom(SearchingRoom):
 
         def go(chosen: int | None) -> None:
             if chosen is not None:
-                self.enter(self._start_of(family[chosen].session.id))
+                self.enter(Target(family[chosen].session.id, part=True))
 
         self.app.push_screen(Choose(f"The family of this conversation ({len(family)})", words), go)
 
@@ -77,16 +77,6 @@ class BelongingRoom(SearchingRoom):
         if read is None:
             return ""
         return read.parts[-1] if key is None else read.texts.owner(key)
-
-    def _start_of(self, session_id: str) -> Target:
-        """The beginning of a session, which may be a part of the conversation on screen."""
-        read = self._read
-        if read is None or session_id not in read.parts:
-            return Target(session_id)
-        first = next(
-            (mark.id for mark in read.outline if read.texts.owner(mark.id) == session_id), None
-        )
-        return Target(session_id, first)
 
     def enter(self, target: Target) -> None:
         """Go to a target and give the conversation the keys."""
@@ -123,7 +113,7 @@ class BelongingRoom(SearchingRoom):
                 at = moment(wanted, Clock(opened.clock(), zone_here()))
                 if at is not None:
                     return Found(at=at)
-            return Found(Target(session_of(opened, wanted).id))
+            return Found(Target(session_of(opened, wanted).id, part=True))
 
         self.start_job("sheet", work, self._gone_to, self._not_read)
 

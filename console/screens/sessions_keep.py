@@ -177,11 +177,25 @@ class KeepingRoom(BelongingRoom):
         self.app.push_screen(ask, note)
 
     def action_bookmarks(self) -> None:
+        opened = self.signoff.opened
         kept = self._kept.bookmarks if self._kept is not None else ()
-        if not kept:
+        if not kept or opened is None:
             self.flash("There is no bookmark yet; b on a message makes one")
             return
-        words = [f"{b.note or 'no note'}  {b.session_id}  {b.at:%Y-%m-%d}" for b in kept]
+
+        def work() -> dict[str, str]:
+            from console.screens.sessions_past import names_of
+
+            return names_of(opened, sorted({mark.session_id for mark in kept}))
+
+        self.start_job("sheet", work, partial(self._list_bookmarks, kept), self._not_read)
+
+    def _list_bookmarks(self, kept: tuple[Bookmark, ...], names: dict[str, str]) -> None:
+        words = [
+            f"{mark.at:%Y-%m-%d}  {mark.note or 'no note'}  in "
+            f"{names.get(mark.session_id, f'{mark.session_id}, which is gone')}"
+            for mark in kept
+        ]
 
         def go(chosen: int | None) -> None:
             if chosen is not None:

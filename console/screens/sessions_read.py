@@ -51,11 +51,13 @@ class Pages(Transcript, inherit_bindings=False):
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where to go in a conversation. ``land``: 1 for the first match of the message, -1 for the
-    last of the conversation, 0 for the message itself, or the beginning."""
+    last of the conversation, 0 for the message itself, or the beginning: of the session alone for
+    ``part``, else of the whole chain it is a part of."""
 
     session_id: str
     message_id: int | None = None
     land: int = 0
+    part: bool = False
 
 
 class ReadingRoom(Room):
@@ -72,6 +74,8 @@ class ReadingRoom(Room):
         self._number = (0, 0)
         self._hit = (0, 0)
         self._sentence = ""
+        #: What a key asked for of a conversation that is on its way.
+        self.after_arrival: Callable[[], None] | None = None
 
     def pages(self) -> Iterable[Widget]:
         """The widgets of the right side."""
@@ -131,6 +135,9 @@ class ReadingRoom(Room):
         self._arrive(self._target)
         self._show_title()
         self.refresh_bindings()
+        act, self.after_arrival = self.after_arrival, None
+        if act is not None:
+            act()
 
     def _fetch(self, ids: Sequence[int], longest: int) -> tuple[Message, ...]:
         # In a thread. A chain may have got another part since it was opened.
@@ -145,11 +152,15 @@ class ReadingRoom(Room):
             transcript.action_last()
             transcript.action_hit(-1)
             return
-        if target.message_id is None:
+        key = target.message_id
+        if key is None and target.part:
+            marks = (m.id for m in read.outline if read.texts.owner(m.id) == target.session_id)
+            key = next(marks, None)
+        if key is None:
             return
-        if not transcript.go_to(target.message_id, center=True):
-            self.flash(f"Message {target.message_id} is not in this conversation", ink.WARNING)
-        elif target.land and target.message_id in read.hits:
+        if not transcript.go_to(key, center=not target.part):
+            self.flash(f"Message {key} is not in this conversation", ink.WARNING)
+        elif target.land and key in read.hits:
             transcript.action_hit(1)
         self._undone = transcript.outline.shown.undone
 

@@ -118,7 +118,8 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
     def _still_searching(self) -> None:
         self._slow = None
         if self._searching:
-            self.hits.border_title = Content("Searching…")
+            for rows in (self.hits, self.query_one("#sessions", RowList)):
+                rows.border_title = Content("Searching…")
 
     def _answered(self) -> None:
         self._searching = False
@@ -136,7 +137,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
             self.job_failed(problem)
             return
         self.flash(sentence(problem), ink.WARNING)
-        self._title_hits()
+        self.show_counts()
 
     def _found(self, seek: int, results: Results) -> None:
         if seek != self._seek:
