@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Visibility(StrEnum):
@@ -114,9 +114,10 @@ class Relative:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A message in the outline of a session: enough to place it, without its text.
+
+    A tuple, since an outline may hold a hundred thousand.
 
     ``copy_of`` is the id of an earlier message of the session with the same role, time and text,
     which a compaction carried on; 0 for none.

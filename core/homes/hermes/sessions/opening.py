@@ -12,7 +12,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
@@ -86,8 +86,15 @@ class Database:
         that nobody catches into :class:`UnreadableError`), :class:`TimeUpError` and
         :class:`CancelledError`.
         """
+        return self.made(sql, args, list)
+
+    def made(self, sql: str, args: Sequence[Any], make: Callable[[Iterable[Row]], T]) -> T:
+        """What ``make`` makes of the rows of one statement, each as it comes; it may run twice.
+
+        Raises as :meth:`rows`.
+        """
         bound = tuple([scrubbed(each) if isinstance(each, str) else each for each in args])
-        return self.ask(lambda db: _fetched(db, sql, bound))
+        return self.ask(lambda db: _made(db, sql, bound, make))
 
     def ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What ``work`` answers; it may run several times, and must leave nothing open.
@@ -305,16 +312,16 @@ def _torn() -> tuple[str, str]:
     )
 
 
-def _fetched(db: sqlite3.Connection, sql: str, bound: Row) -> list[Row]:
-    """All rows; decoded one by one, which takes twice as long, only where a text is no UTF-8."""
+def _made(db: sqlite3.Connection, sql: str, bound: Row, make: Callable[[Iterable[Row]], T]) -> T:
+    """Texts are decoded one by one, which takes twice as long, only where one is no UTF-8."""
     try:
-        return db.execute(sql, bound).fetchall()
+        return make(db.execute(sql, bound))
     except sqlite3.OperationalError as problem:
         if not str(problem).startswith("Could not decode"):
             raise
     db.text_factory = decoded
     try:
-        return db.execute(sql, bound).fetchall()
+        return make(db.execute(sql, bound))
     finally:
         db.text_factory = str
 

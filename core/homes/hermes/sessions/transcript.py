@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import codecs
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from core.conversations import Mark, Message, Visibility
 from core.homes.hermes.sessions import content
@@ -50,44 +51,49 @@ def outline(db: Database, session_id: str) -> tuple[Mark, ...]:
     columns = db.columns("messages")
     at = "timestamp" if "timestamp" in columns else "NULL"
     active = "active" if "active" in columns else "NULL"
-    rows = db.rows(
-        f"SELECT id, role, {at}, {active} FROM messages WHERE session_id = ? ORDER BY id",
-        (session_id,),
-    )
+    where = "FROM messages WHERE session_id = ?"
+    marks = db.made(f"SELECT id, role, {at}, {active} {where} ORDER BY id", (session_id,), _marks)
     # Most rows are live. Whether one that is not was summarised stands behind its text, where it
     # costs: it is asked for these rows alone.
-    gone = [row[0] for row in rows if not live(row[3])]
-    summarised: set[object] = set()
-    if gone and "compacted" in columns:
-        sql = "SELECT id FROM messages WHERE session_id = ? AND active = 0 AND compacted = 1"
-        summarised = {row[0] for row in db.rows(sql, (session_id,))}
-    copies = _copies(db, session_id, rows) if summarised else {}
-
-    def mark(id_: int, role: object, at: object, active: object) -> Mark:
-        visibility = Visibility.LIVE
-        if not live(active):
-            visibility = Visibility.SUMMARISED if id_ in summarised else Visibility.UNDONE
-        return Mark(id_, word(role), number(at), visibility, copies.get(id_, 0))
-
-    # The common row needs none of this: a session may have a hundred thousand.
-    plain = not copies
+    if "compacted" not in columns or not any(m.visibility is Visibility.UNDONE for m in marks):
+        return tuple(marks)
+    sql = f"SELECT id {where} AND active = 0 AND compacted = 1"
+    summarised = {row[0] for row in db.rows(sql, (session_id,))}
+    if not summarised:
+        return tuple(marks)
+    copies = _copies(db, session_id, marks)
     return tuple(
         [
-            Mark(id_, role, at, Visibility.LIVE)
-            if plain and active == 1 and type(at) is float and isfinite(at) and type(role) is str
-            else mark(id_, role, at, active)
-            for id_, role, at, active in rows
+            mark._replace(
+                visibility=Visibility.SUMMARISED if mark.id in summarised else mark.visibility,
+                copy_of=copies.get(mark.id, 0),
+            )
+            for mark in marks
         ]
     )
 
 
-def _copies(db: Database, session_id: str, rows: Sequence[Row]) -> dict[int, int]:
-    """Later rows with the role, time and text of an earlier one: id -> id of the first."""
-    first: dict[tuple[object, object], int] = {}
+def _marks(rows: Iterable[Row]) -> list[Mark]:
+    """Marks of rows of id, role, time and ``active``; undone for all that are not live."""
+    shown = Visibility.LIVE
+    # The common row needs nothing looked at: a session may have a hundred thousand.
+    return [
+        Mark(id_, role, at, shown)
+        if active == 1 and type(at) is float and isfinite(at) and type(role) is str
+        else Mark(id_, word(role), number(at), shown if live(active) else Visibility.UNDONE)
+        for id_, role, at, active in rows
+    ]
+
+
+def _copies(db: Database, session_id: str, marks: Iterable[Mark]) -> dict[int, int]:
+    """Later messages with the role, time and text of an earlier one: id -> id of the first."""
+    first: dict[tuple[str, float], int] = {}
     again: list[tuple[int, int]] = []
-    for id_, role, at, _ in rows:
-        if at is not None and (before := first.setdefault((role, at), id_)) != id_:
-            again.append((id_, before))
+    for mark in marks:
+        if mark.at is None:
+            continue
+        if (before := first.setdefault((mark.role, mark.at), mark.id)) != mark.id:
+            again.append((mark.id, before))
     found: dict[int, int] = {}
     for start in range(0, len(again), BATCH):
         some = again[start : start + BATCH]
@@ -117,46 +123,52 @@ def messages(
             f" WHERE m.id IN ({', '.join('?' * len(some))}) AND +m.session_id = ?",
             (*some, session_id),
         )
+        if whole:
+            begun = {row[0]: _Begun(row[-1], None) for row in rows}
+        else:
+            begun = _beginnings(db, {row[0]: row[-2] for row in rows}, longest)
         for row in rows:
-            said = row[-1] if whole else None
-            if not whole:
-                beginning = _beginning(db, row[0], row[-2], longest)
-                if beginning is None:
-                    continue
-                said, size = beginning
-            else:
-                size = None
-            found[row[0]] = _message(row, session_id, said, size, longest)
+            if row[0] in begun:
+                found[row[0]] = _message(row, session_id, *begun[row[0]], longest)
     return tuple(found[id_] for id_ in sorted(found))
 
 
-def _beginning(
-    db: Database, id_: int, kind: object, longest: int
-) -> tuple[object, int | None] | None:
-    """The start of a content, and its length where that is not the length of the start.
+class _Begun(NamedTuple):
+    """The start of a content, and its length where that is not the length of the start."""
 
-    A text of millions of characters is never held whole, unless it is an encoded structure.
-    ``None`` where the message is gone.
-    """
-    if kind not in ("text", "blob"):
-        rows = db.rows("SELECT content FROM messages WHERE id = ?", (id_,))
-        return (rows[0][0], None) if rows else None
+    said: object
+    size: int | None
 
-    def read(connection: sqlite3.Connection) -> tuple[bytes, int | None]:
+
+def _beginnings(db: Database, kinds: Mapping[int, object], longest: int) -> dict[int, _Begun]:
+    """What these messages begin with, by id and type of the content; those that are gone are not
+    among them. A text of millions of characters is never held whole, unless it is encoded."""
+    texts = [id_ for id_, kind in kinds.items() if kind in ("text", "blob")]
+
+    def read(connection: sqlite3.Connection) -> dict[int, _Begun]:
+        begun = ((id_, _begin(connection, id_, longest)) for id_ in texts)
+        return {id_: one for id_, one in begun if one is not None}
+
+    found = db.ask(read) if texts else {}
+    for id_ in kinds.keys() - texts:
+        for row in db.rows("SELECT content FROM messages WHERE id = ?", (id_,)):
+            found[id_] = _Begun(row[0], None)
+    return found
+
+
+def _begin(connection: sqlite3.Connection, id_: int, longest: int) -> _Begun | None:
+    try:
         with connection.blobopen("messages", "content", id_, readonly=True) as blob:
             start = blob.read(min(len(blob), max(4 * longest, content.TELLING)))
             if len(start) == len(blob):
-                return start, None
+                return _Begun(start, None)
             if start.startswith(content.ENCODED):
-                return start + blob.read(), None
+                return _Begun(start + blob.read(), None)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
             size = len(decoder.decode(start))
             while chunk := blob.read(_CHUNK):
                 size += len(decoder.decode(chunk))
-            return start, size + len(decoder.decode(b"", final=True))
-
-    try:
-        return db.ask(read)
+            return _Begun(start, size + len(decoder.decode(b"", final=True)))
     except sqlite3.OperationalError as problem:
         if "no such rowid" in str(problem):
             return None
