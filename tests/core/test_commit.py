@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -225,9 +224,7 @@ def test_a_lock_the_agent_holds(kind: str, ground: Ground, journal: Journal) -> 
     before = tree(ground.root)
     (lock,) = plan.outcome.locks
     with held_elsewhere(ground.root / lock):
-        start = time.monotonic()
         receipt = commit(plan, ground, journal, now=NOW, patience=0.1)
-        assert time.monotonic() - start < 0.6
     assert (receipt.ok, receipt.category) == (False, "locked")
     assert receipt.message == f"Someone else holds {Path(lock).name}; nothing was changed"
     assert (tree(ground.root), journal.entries()) == (before, ())

@@ -92,11 +92,10 @@ def test_a_lock_made_by_the_agent_keeps_its_mode_and_bytes(tmp_path: Path) -> No
 
 def test_it_waits_for_the_holder(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with held_elsewhere(path, seconds=0.2):
-        start = time.monotonic()
-        with hold([path]):
-            waited = time.monotonic() - start
-    assert 0.1 < waited < PATIENCE
+    with held_elsewhere(path, seconds=1.0):
+        assert is_held(path)
+        with hold([path], 30.0):
+            assert is_held(path)
 
 
 def test_it_gives_up_in_time_and_says_for_whom_it_waited(tmp_path: Path) -> None:
@@ -106,18 +105,20 @@ def test_it_gives_up_in_time_and_says_for_whom_it_waited(tmp_path: Path) -> None
         with pytest.raises(LockedError, match=r"Someone else holds MEMORY\.md\.lock"), hold([path]):
             pass
         waited = time.monotonic() - start
-    assert PATIENCE - 0.05 < waited < PATIENCE + 0.3
+    assert 0.9 < waited / PATIENCE < 5
 
 
 def test_the_bound_is_for_all_locks_together(tmp_path: Path) -> None:
     one, two = tmp_path / "a.lock", tmp_path / "b.lock"
-    with held_elsewhere(one, seconds=0.25), held_elsewhere(two):
+    patience = 2.0
+    with held_elsewhere(one, seconds=1.2), held_elsewhere(two):
         start = time.monotonic()
-        with pytest.raises(LockedError, match=r"b\.lock"), hold([one, two], 0.5):
+        with pytest.raises(LockedError, match=r"b\.lock"), hold([one, two], patience):
             pass
         waited = time.monotonic() - start
         assert not is_held(one), "what was taken is given back"
-    assert 0.45 < waited < 0.7
+    # A bound for each would be 1.6 times as long.
+    assert 0.9 < waited / patience < 1.5
 
 
 def test_no_patience_still_takes_a_free_lock(tmp_path: Path) -> None:
@@ -166,10 +167,9 @@ def test_a_refused_flock_is_an_error_not_a_wait(
     before = handles()
     monkeypatch.setattr("core.locks.fcntl.flock", refuse)
     for blocked in (False, True):  # noqa: B007 - read by refuse
-        start = time.monotonic()
+        # One that waits ends in a LockedError.
         with pytest.raises(OSError, match="No locks available"), hold([tmp_path / "a.lock"]):
             pass
-        assert time.monotonic() - start < 0.5
     assert until(lambda: handles() == before)
 
 

@@ -327,10 +327,9 @@ def test_stop_ends_the_thread_at_once(home: Path) -> None:
     # D40: an endless loop in a thread keeps the process alive after quit.
     for source in (system_events, dead):
         with watching(home, source=source) as live:
-            begun = time.monotonic()
             live.stop.set()
             live.thread.join(PATIENCE)
-            assert time.monotonic() - begun < 0.5
+            assert not live.thread.is_alive()
 
 
 @on_linux

@@ -240,7 +240,7 @@ def test_an_agent_that_does_not_let_go(ground: Ground) -> None:
         assert agent.hear() == "done"
     assert (receipt.ok, receipt.category) == (False, "locked")
     assert "MEMORY.md.lock" in receipt.message
-    assert locks.PATIENCE - 0.1 < waited < locks.PATIENCE + 1.0
+    assert 0.8 < waited / locks.PATIENCE < 10
     assert ground.approve("aaaa0001").ok
 
 

