@@ -16,6 +16,7 @@ STATES = {
     "active": ("●", ink.GOOD),
     "stale": ("◐", ink.WARNING),
     "archived": ("○", ink.LABEL),
+    "read-only": ("·", ink.LABEL),
 }
 ODD = ("?", ink.DANGER)
 PINNED, HIDDEN = "◆", "∅"

@@ -13,10 +13,11 @@ from console.render import ink
 class CuratorItem:
     """The curator of a home in words. ``blocked``: why nothing may be written.
 
-    ``changes`` counts the skills that the next run changes.
+    ``next_run`` says when, or why none comes; ``changes`` counts the skills that it changes.
     """
 
-    runs: str
+    next_run: str
+    last_run: str
     limits: str
     blocked: str
     paused: bool
@@ -29,16 +30,20 @@ def curator_lines(item: CuratorItem) -> Content:
     sign, style = ("✗ off: ", ink.WARNING) if item.stopped else ("‖ ", ink.WARNING)
     if not (item.stopped or item.paused):
         sign, style = "", ""
-    runs = Content.assemble(("Curator  ", ink.TITLE), (sign, style), ink.line(item.runs, style))
+    runs = Content.assemble(
+        ("Curator  ", ink.TITLE),
+        (sign, style),
+        ink.line(item.next_run, style),
+        (_changes(item.changes), ink.WARNING if item.changes else ink.LABEL),
+        ink.line(f"; {item.last_run}", ink.LABEL),
+    )
     if item.blocked:
         said = f"‼ Nothing is written while the usage rows cannot be read: {item.blocked}"
         return Content("\n").join([runs, ink.line(said, ink.DANGER)])
-    many = {0: "nothing changes", 1: "1 skill changes"}.get(
-        item.changes, f"{item.changes:,} skills change"
+    return Content("\n").join([runs, ink.line(item.limits, ink.LABEL)])
+
+
+def _changes(count: int) -> str:
+    return {0: ", changes nothing", 1: ", changes 1 skill"}.get(
+        count, f", changes {count:,} skills"
     )
-    after = Content.assemble(
-        ink.line(item.limits, ink.LABEL),
-        ("; next run: ", ink.LABEL),
-        ink.line(many, ink.WARNING if item.changes else ink.LABEL),
-    )
-    return Content("\n").join([runs, after])

@@ -125,7 +125,8 @@ def _skill(shown: Summary, detail: Detail | None, width: int, raw: bool) -> Iter
     yield from _flow(ink.line(shown.fate), width)
     if shown.forecast:
         yield from _flow(ink.line(shown.forecast), width)
-    yield from _flow(ink.line(shown.limits, ink.LABEL), width)
+    if shown.limits:
+        yield from _flow(ink.line(shown.limits, ink.LABEL), width)
     if shown.hidden:
         said = f"{HIDDEN} The agent is not offered it. {shown.hidden}"
         yield from _flow(ink.line(said, ink.WARNING), width)

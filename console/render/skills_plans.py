@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.content import Content
 
@@ -12,6 +12,8 @@ from console.render.line import Line, anchored, wrapped
 from console.render.preview import file_lines, finding_lines
 from core.model import Change, Finding, Outcome, Severity
 
+#: Findings on a rollback that only repeat its lists.
+_LISTED = frozenset({"packages", "pins_lost", "counts_lost", "jobs_restored"})
 #: Folders named of each kind in the preview of a rollback.
 NAMED = 30
 
@@ -110,7 +112,9 @@ def _curate(
 def _rollback(
     outcome: Outcome, folders: Sequence[tuple[str, Sequence[str]]], width: int
 ) -> Iterator[Line]:
-    yield from _plan(outcome, ("", ()), width)
+    # What findings count and cut short is listed below in full.
+    plain = replace(outcome, findings=tuple(f for f in outcome.findings if f.code not in _LISTED))
+    yield from _plan(plain, ("", ()), width)
     for title, names in folders:
         if not names:
             continue

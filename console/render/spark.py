@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-_BARS = "▁▂▃▄▅▆▇█"
+_BARS = "▁▂▃▄▅▆▇"
 #: What stands for a stretch without any use; it needs no colour to look empty.
 NONE = "·"
 

@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from console.sample.curated import curated
 from console.sample.folder import fill
 from console.sample.past import state_db
 
@@ -29,6 +30,7 @@ def write_sample(into: Path, now: datetime) -> Path:
     ages = json.loads((package / "ages.json").read_text(encoding="utf-8"))
     for path, minutes in ages.items():
         files[path] = _dated(path, files[path], minutes, now.astimezone(UTC))
+    files |= dict(curated(files, now.astimezone(UTC)))
     files["state.db"] = state_db(package / "conversations.json", now.astimezone(UTC))
     return fill(into, files)
 

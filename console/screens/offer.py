@@ -61,6 +61,7 @@ class Offer(ModalScreen[int | None]):
                     Option(_label(number, way), disabled=bool(way.why_not))
                     for number, way in enumerate(self._ways, 1)
                 ),
+                id="ways",
                 markup=False,
             )
 
@@ -74,8 +75,8 @@ class Offer(ModalScreen[int | None]):
         message.stop()
         lines = self._draw(message.width)
         message.view.set_lines(lines, keep=True)
-        room = self.size.height - len(self._ways) - 6
-        message.view.styles.height = max(3, min(len(lines), IN_VIEW, room))
+        room = self.size.height - len(self._ways) - 7
+        message.view.styles.height = max(1, min(len(lines), IN_VIEW, room))
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
         message.stop()

@@ -10,7 +10,7 @@ from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
 from console.screens.skills_acting import AREAS
 from console.screens.skills_curating import SkillCurating
-from console.screens.skills_views import history_of
+from console.screens.skills_history import history_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,8 @@ class SkillsScreen(SkillCurating):
         if self._archived:
             return "It is in the archive: b brings it back, then edit it"
         row = self.row
+        if self.borrowed is not None:
+            return f"It belongs to a {self.borrowed.origin}: it is read-only here"
         if row is None:
             return "There is no skill to edit"
         if row.skill.provenance == "external":

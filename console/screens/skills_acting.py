@@ -45,6 +45,8 @@ class SkillActing(SkillPages):
         rows, board = self.chosen(), self._board
         if self._archived:
             return f"It is in the archive: b brings it back, then {verb} it"
+        if self.borrowed is not None:
+            return f"It belongs to a {self.borrowed.origin}: it is read-only here"
         if not rows or board is None:
             return f"There is no skill to {verb}"
         if board.blocked:

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from console.render import ink
-from console.render.skills_detail import Detail, archive_lines, skill_lines
+from console.render.skills_detail import Detail, Summary, archive_lines, skill_lines
 from console.screens.skills_table import SkillTable
-from console.screens.skills_views import archive_of, archived_detail, detail_of, summary_of
+from console.screens.skills_views import (
+    archive_of,
+    archived_detail,
+    borrowed_detail,
+    borrowed_of,
+    detail_of,
+    summary_of,
+)
 
 if TYPE_CHECKING:
     from core.desk.skill_looks import Counted
-    from core.desk.skill_table import Archived, Row
+    from core.desk.skill_table import Archived, Board, Row
+    from core.homes.hermes.curator.borrowed import Borrowed
     from core.homes.hermes.pending import Proposal
 
 #: Seconds the cursor rests before its package is read.
@@ -51,6 +59,11 @@ class SkillPages(SkillTable):
         """The package of the archive at the cursor."""
         return self._packages.get(self.rows.cursor_key or "") if self._archived else None
 
+    @property
+    def borrowed(self) -> Borrowed | None:
+        """The skill of a plugin or project at the cursor."""
+        return None if self._archived else self._borrowed.get(self.rows.cursor_key or "")
+
     def token(self, row: Row) -> str | None:
         """What names this skill and no other, ``None`` if nothing does.
 
@@ -87,9 +100,7 @@ class SkillPages(SkillTable):
         width = self.detail_width
         if (package := self.package) is not None:
             lines = archive_lines(archive_of(package, board.now), detail, width, raw=self._raw)
-        elif (row := self.row) is not None:
-            waiting = len(self.waiting(row))
-            shown = summary_of(row, board, waiting)
+        elif (shown := self._summary(board)) is not None:
             lines = skill_lines(shown, detail, width, raw=self._raw)
         else:
             return
@@ -100,6 +111,11 @@ class SkillPages(SkillTable):
                 return
         self.detail.set_lines(lines, keep=keep)
 
+    def _summary(self, board: Board) -> Summary | None:
+        if self.row is not None:
+            return summary_of(self.row, board, len(self.waiting(self.row)))
+        return None if self.borrowed is None else borrowed_of(self.borrowed)
+
     def _rest(self) -> None:
         if self._resting is not None:
             self._resting.stop()
@@ -107,7 +123,7 @@ class SkillPages(SkillTable):
 
     def _look(self) -> None:
         opened, board, key = self.signoff.opened, self._board, self.rows.cursor_key
-        row, package = self.row, self.package
+        row, package, borrowed = self.row, self.package, self.borrowed
         if opened is None or board is None or key is None or key in self._details:
             return
         token = None if row is None else self.token(row)
@@ -121,6 +137,8 @@ class SkillPages(SkillTable):
                 detail = archived_detail(opened, package, board, counted, now)
             elif row is not None and token is not None:
                 detail = detail_of(opened, row, token, counted, now)
+            elif borrowed is not None:
+                detail = borrowed_detail(opened, borrowed)
             else:
                 detail = Detail("", ())
             return key, board, counted, detail

@@ -15,10 +15,18 @@ from core.model import Severity
 
 if TYPE_CHECKING:
     from core.desk.skill_table import Archived, Board, Row
+    from core.homes.hermes.curator.borrowed import Borrowed
 
 _DAY = 86400
 _BECOMES = {"stale": "stale now", "archived": "archive now", "active": "active again"}
 _WORST = {Severity.INFO: 2, Severity.WARNING: 1, Severity.DANGER: 0}
+#: Why a package cannot go back now, in a few words.
+_WHY = {
+    "destination_exists": "a live one is there",
+    "name_is_hub_installed": "the hub has that name",
+    "name_is_bundled": "the bundle has that name",
+    "unreadable_target": "the rows cannot be read",
+}
 #: What ``is:`` takes, and what it means for a skill.
 _IS: dict[str, Callable[[SkillItem], bool]] = {
     "pinned": lambda item: item.pinned,
@@ -76,8 +84,11 @@ def meant(item: SkillItem, wanted: Wanted) -> bool:
 
 
 def skill_items(board: Board) -> list[SkillItem]:
-    """A row for each live skill."""
-    return [_skill(row, board.now) for row in board.rows]
+    """A row for each live skill, then for those of plugins and projects."""
+    return [
+        *(_skill(row, board.now) for row in board.rows),
+        *(_borrowed(each) for each in board.borrowed),
+    ]
 
 
 def archive_items(board: Board) -> list[ArchiveItem]:
@@ -146,6 +157,24 @@ def _skill(row: Row, now: datetime) -> SkillItem:
     )
 
 
+def _borrowed(each: Borrowed) -> SkillItem:
+    return SkillItem(
+        key=each.folder,
+        name=each.name,
+        state="read-only",
+        pinned=False,
+        origin=each.origin,
+        uses=0,
+        last="",
+        used=0.0,
+        next="stays",
+        due=inf,
+        worst=None,
+        offered=True,
+        words=f"{each.name} {each.folder}".lower(),
+    )
+
+
 def _messages(row: Row) -> Sequence[str]:
     return [f"{found.code} {found.message}" for found in row.findings]
 
@@ -176,6 +205,6 @@ def _archived(each: Archived, now: datetime) -> ArchiveItem:
         at=0.0 if at is None else at.timestamp(),
         to=each.to,
         ok=each.ok,
-        why=each.category.replace("_", " "),
+        why=_WHY.get(each.category, each.category.replace("_", " ")),
         words=" ".join((package.folder, package.name, each.to, each.note)).lower(),
     )

@@ -25,7 +25,6 @@ from console.render.skills_curator import curator_lines
 from console.screens.browser import Browser
 from console.screens.skills_rows import (
     EVERYTHING,
-    Wanted,
     archive_items,
     meant,
     parse,
@@ -40,6 +39,7 @@ from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:
     from core.desk.skill_table import Archived, Board, Row
+    from core.homes.hermes.curator.borrowed import Borrowed
 
 _EMPTY = (
     "This home has no skills yet.\n\nWhat the agent teaches itself appears here, with when it would"
@@ -59,6 +59,7 @@ class SkillTable(Browser):
         self._board: Board | None = None
         self._rows: dict[str, Row] = {}
         self._packages: dict[str, Archived] = {}
+        self._borrowed: dict[str, Borrowed] = {}
         self._items: list[SkillItem] = []
         self._archive: list[ArchiveItem] = []
         self._archived = False
@@ -105,6 +106,7 @@ class SkillTable(Browser):
         self._board, self._items, self._archive = read
         self._rows = {row.skill.folder: row for row in self._board.rows}
         self._packages = {each.package.path: each for each in self._board.archived}
+        self._borrowed = {each.folder: each for each in self._board.borrowed}
         self.forget_details()
         self.query_one("#curator", Static).update(curator_lines(curator_of(self._board)))
         self.show_rows()
@@ -224,11 +226,6 @@ class SkillTable(Browser):
         self._narrow("", tell=False)
         self.filter.display = False
         self.rows.focus()
-
-    @property
-    def wanted(self) -> Wanted:
-        """What the filter shows."""
-        return self._wanted
 
     def action_close(self) -> None:
         if self.filter.has_focus:

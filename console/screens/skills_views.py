@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from console.ages import span
 from console.render.skills_curator import CuratorItem
 from console.render.skills_detail import ArchiveSummary, Detail, FileItem, Summary, Uses
-from console.render.skills_history import HistoryItem, RunItem
 from console.screens.skills_rows import ahead
 from core.homes.hermes.curator.moments import counter, created, last_activity
 
@@ -17,16 +16,12 @@ if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.desk.skill_looks import Counted
     from core.desk.skill_table import Archived, Board, Event, PackageFile, Row
+    from core.homes.hermes.curator.borrowed import Borrowed
 
-#: Events and references listed of one skill, and runs of the curator.
-EVENTS, REFERENCES, RUNS = 60, 40, 60
-#: What a run counts, in words.
-_RAN = (
-    ("checked", "looked at"),
-    ("marked_stale", "stale"),
-    ("archived", "archived"),
-    ("reactivated", "active again"),
-)
+#: Events and references listed of one skill.
+EVENTS, REFERENCES = 60, 40
+#: A finding that the page says in more words.
+_SAID = "name_dir_mismatch"
 _COUNTED = (
     ("use_count", "last_used_at", "used"),
     ("view_count", "last_viewed_at", "viewed"),
@@ -45,10 +40,11 @@ def curator_of(board: Board) -> CuratorItem:
         when = due.why_not
     last = board.state.last_run_at
     ago = "" if last is None else span((now - last).total_seconds())
-    ran = f"last ran {ago} ago" if ago else "never ran"
+    ran = f"ran {ago} ago" if ago else "never ran"
     return CuratorItem(
-        runs=f"{when}, {ran}, every {span(settings.interval_hours * 3600)}",
-        limits=limits_of(board),
+        next_run=when,
+        last_run=ran,
+        limits=f"{limits_of(board)}; every {span(settings.interval_hours * 3600)}",
         blocked=board.blocked,
         paused=board.state.paused,
         stopped=not settings.enabled,
@@ -87,7 +83,7 @@ def summary_of(row: Row, board: Board, proposals: int) -> Summary:
         forecast=_forecast(row, board.now),
         limits=f"{limits[:1].upper()}{limits[1:]}.",
         hidden=row.not_offered_because,
-        findings=row.findings,
+        findings=tuple(found for found in row.findings if found.code != _SAID),
         proposals=proposals,
     )
 
@@ -109,6 +105,33 @@ def archive_of(each: Archived, now: datetime) -> ArchiveSummary:
         why=each.note,
         findings=each.findings,
     )
+
+
+def borrowed_of(each: Borrowed) -> Summary:
+    """A skill of a plugin or a project, which no command changes."""
+    return Summary(
+        name=each.name,
+        folder=each.folder,
+        state="read-only",
+        pinned=False,
+        origin=each.origin,
+        description="",
+        identity="",
+        fate=f"It belongs to a {each.origin}: the curator never looks at it, and nothing here"
+        " changes it.",
+        forecast="",
+        limits="",
+        hidden="",
+        findings=(),
+    )
+
+
+def borrowed_detail(opened: Opened, each: Borrowed) -> Detail:
+    """The package of a plugin or project, read now."""
+    from core.desk.skill_looks import contents
+
+    held = contents(opened, each.folder)
+    return Detail(text=held.text, files=_files(held.files))
 
 
 def detail_of(
@@ -141,7 +164,7 @@ def archived_detail(
     opened: Opened, each: Archived, board: Board, counted: Sequence[Counted], now: datetime
 ) -> Detail:
     """An archived package, read now, beside a live skill that stands in its way."""
-    from core.desk.skill_looks import contents, decisions
+    from core.desk.skill_looks import contents, decisions, row_of
     from core.desk.skills import compare
 
     package = each.package
@@ -156,55 +179,11 @@ def archived_detail(
     return Detail(
         text=held.text,
         files=_files(held.files),
-        uses=_uses({}, package.name, counted, now),
+        uses=_uses(row_of(opened, package.name), package.name, counted, now),
         copies=tuple(_copy(other) for other in others),
         events=_events(decisions(opened, package.path, {package.name, package.base})),
         against=("", ()) if beside is None else (beside.live, beside.files),
     )
-
-
-def history_of(opened: Opened, board: Board) -> HistoryItem:
-    """The curator's settings with where each comes from, its state, and its runs."""
-    from core.desk.skill_table import runs
-
-    settings, state = board.settings, board.state
-    named = {
-        "interval_hours": settings.interval_hours,
-        "stale_after_days": settings.limits.stale_after_days,
-        "archive_after_days": settings.limits.archive_after_days,
-        "prune_builtins": settings.prune_builtins,
-        "keep": settings.keep,
-    }
-    switches = (("enabled", settings.enabled), ("consolidate", settings.consolidate))
-    return HistoryItem(
-        curator=curator_of(board),
-        settings=(
-            *((key, _word(value), settings.sources.get(key, "")) for key, value in named.items()),
-            *((key, _word(value), "") for key, value in switches),
-        ),
-        said=str(state.values.get("last_run_summary") or ""),
-        count=str(state.values.get("run_count") or 0),
-        problem=state.problem,
-        findings=board.findings,
-        runs=tuple(
-            RunItem(
-                at=f"{run.started_at:%Y-%m-%d %H:%M}" if run.started_at else run.id,
-                counts=_counts(run.counts),
-                named=tuple(f"{name}: {why}" for name, why in run.reasons.items()),
-                summary=run.summary,
-                problem=run.error or run.problem,
-            )
-            for run in runs(opened)[:RUNS]
-        ),
-    )
-
-
-def _word(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-
-
-def _counts(counts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{counts[key]} {word}" for key, word in _RAN if counts.get(key))
 
 
 def _fate(row: Row) -> str:
@@ -223,10 +202,9 @@ def _fate(row: Row) -> str:
 def _forecast(row: Row, now: datetime) -> str:
     parts = []
     for word, at in (("stale", row.forecast.stale_on), ("archived", row.forecast.archive_on)):
-        if at is not None:
-            days = ahead(at, now)
-            many = f"in {days} day{'s' * (days != 1)}" if days else "with the next run"
-            parts.append(f"{word} {many}, {at:%Y-%m-%d}")
+        # What is due already was said with the next run.
+        if at is not None and (days := ahead(at, now)):
+            parts.append(f"{word} in {days} day{'s' * (days != 1)}, {at:%Y-%m-%d}")
     return f"If nobody uses it: {'; '.join(parts)}." if parts else ""
 
 
@@ -247,7 +225,7 @@ def _uses(row: Mapping[str, Any], name: str, counted: Sequence[Counted], now: da
     if uses is not None and used is not None:
         points.append((used[0].timestamp(), uses))
     points = sorted(points)
-    if len(points) < 2 or points[-1][1] == 0:
+    if len(points) < 2 or points[-1][1] == points[0][1]:
         return Uses(told)
     start = datetime.fromtimestamp(points[0][0], now.tzinfo)
     known = "what is between two counts is spread evenly"

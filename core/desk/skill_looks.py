@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from core.desk.opening import Opened
 from core.desk.skill_table import Event, PackageFile
@@ -50,6 +51,11 @@ def contents(opened: Opened, folder: str) -> Contents:
         if path != folder
     )
     return Contents(files, read_head(view, folder).text)
+
+
+def row_of(opened: Opened, name: str) -> Mapping[str, Any]:
+    """The usage row under ``name`` as it stands; empty where there is none that is an object."""
+    return usage.load(View(opened.source)).row(name) or {}
 
 
 def stored_text(opened: Opened, folder: str) -> str:

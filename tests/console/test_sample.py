@@ -158,16 +158,20 @@ def test_memory_fills_most_of_its_budget(home: Path) -> None:
     assert "🌱" in user
 
 
-def test_skills_stand_in_three_categories_beside_two_archived_ones(home: Path) -> None:
+def test_skills_stand_in_three_categories_beside_an_archive_with_copies(home: Path) -> None:
     found: dict[str, set[str]] = {}
     for path in home.glob("skills/[!.]*/*/SKILL.md"):
         found.setdefault(path.parent.parent.name, set()).add(path.parent.name)
     assert found == SKILLS
-    archived = {path.parent.name for path in home.glob("skills/.archive/*/SKILL.md")}
-    assert archived == {"cron-cleanup", "queue-replay"}
+    archive = home / "skills/.archive"
+    archived = {str(path.parent.relative_to(archive)) for path in archive.glob("**/SKILL.md")}
+    kept = {"cron-cleanup", "queue-replay", "changelog", "onboarding/repo-tour"}
+    stamped = "queue-replay-20261020102336"
+    assert archived == {*kept, stamped}
     for path in home.glob("skills/**/SKILL.md"):
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-        assert yaml.safe_load(front)["name"] == path.parent.name
+        own = path.parent.name
+        assert yaml.safe_load(front)["name"] == ("queue-replay" if own == stamped else own)
         assert body.strip()
 
 
@@ -241,7 +245,17 @@ def test_the_same_now_gives_the_same_bytes(home: Path, tmp_path: Path) -> None:
 
 def test_another_now_moves_the_times_and_nothing_else(home: Path, tmp_path: Path) -> None:
     later = write_sample(tmp_path / "later", NOW + timedelta(days=400))
-    moved = {path for path, data in contents(later).items() if data != contents(home)[path]}
+    before, after = contents(home), contents(later)
+    # What a run leaves has its time in its name: a snapshot, a report, a copy with a stamp.
+    dated = before.keys() ^ after.keys()
+    assert {re.sub(r"20[\d-]+T?[\d-]*Z?", "*", path) for path in dated} == {
+        "logs/curator/*/REPORT.md",
+        "logs/curator/*/run.json",
+        "skills/.archive/queue-replay-*/SKILL.md",
+        "skills/.curator_backups/*/manifest.json",
+        "skills/.curator_backups/*/skills.tar.gz",
+    }
+    moved = {path for path in before.keys() & after.keys() if before[path] != after[path]}
     records = {f"pending/{proposal}.json" for proposal in QUEUE}
     assert moved == {
         *records,
