@@ -63,6 +63,7 @@ SECTIONS = {
         "demo": "homes",
         "init": "homes",
         "watch": "watch",
+        "mcp": "mcp",
         "doctor": "homes",
     },
 }

@@ -1,0 +1,49 @@
+"""``mcp``: the tools for agents, served over stdin and stdout."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from console.cli.session import Session, pass_session
+from core.errors import SignoffError
+
+#: What the SDK installs as.
+_PACKAGES = frozenset({"mcp", "mcp_types", "anyio"})
+
+
+class NeedsExtraError(SignoffError):
+    """The protocol's SDK is not installed."""
+
+    title = "Not installed"
+    code = "needs_extra"
+
+
+@click.command(name="mcp")
+@click.option("--read-only", is_flag=True, help="Offer only what changes and proposes nothing.")
+@click.option(
+    "--server",
+    type=click.Choice(["signoff"]),
+    default="signoff",
+    show_default=True,
+    help="The name and the tools to serve.",
+)
+@pass_session
+def mcp(session: Session, read_only: bool, server: str) -> None:
+    """Serve tools for agents over the Model Context Protocol.
+
+    An agent searches the past and keeps notes; what would change memory or skills becomes a
+    proposal that waits for you. Started by the agent's client, not by hand.
+    """
+    opened = session.open()
+    try:
+        serving = importlib.import_module("console.mcp.server")
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        raise NeedsExtraError(
+            "`signoff mcp` needs the official MCP SDK", "Install it: pip install 'signoff[mcp]'"
+        ) from problem
+    tools = importlib.import_module("console.mcp.tools")
+    serving.serve(opened, tools.Offer(server, read_only))

@@ -1,0 +1,90 @@
+"""Which tools there are, what each may do, and which of them a client is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from console.mcp import arguments, hermes
+from console.mcp.answers import Answer
+from core.desk.opening import Opened
+from core.homes.hermes.staging import Caller
+
+#: The name signoff serves under.
+SIGNOFF = "signoff"
+
+
+class Part(StrEnum):
+    """What a tool belongs to: a setting of that name takes it off the list."""
+
+    SEARCH = "search_enabled"
+    WRITE = "write_enabled"
+    SKILLS = "skill_proposals"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. ``writes``: it leaves something behind; ``destroys``: it takes something away.
+
+    ``same``: asked twice, it does no more than once.
+    """
+
+    name: str
+    title: str
+    model: type[arguments.Arguments]
+    run: Callable[[Opened, Any, Caller], Answer]
+    part: Part
+    writes: bool = True
+    destroys: bool = False
+    same: bool = True
+
+    @property
+    def description(self) -> str:
+        """What it does, for the caller."""
+        return " ".join((self.model.__doc__ or "").split())
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Its arguments as a JSON Schema."""
+        made = self.model.model_json_schema()
+        return {key: value for key, value in made.items() if key not in ("title", "description")}
+
+
+TOOLS = (
+    Tool(
+        "session_search",
+        "Search past conversations",
+        arguments.SessionSearch,
+        hermes.session_search,
+        Part.SEARCH,
+        writes=False,
+    ),
+    Tool("memory", "Propose a memory change", arguments.Memory, hermes.memory, Part.WRITE),
+    Tool("remember", "Propose a note", arguments.Remember, hermes.remember, Part.WRITE),
+    Tool(
+        "propose_skill",
+        "Propose a skill",
+        arguments.ProposeSkill,
+        hermes.propose_skill,
+        Part.SKILLS,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What is served: ``server`` is the name, ``off`` the parts that settings turn off."""
+
+    server: str = SIGNOFF
+    read_only: bool = False
+    off: frozenset[str] = frozenset()
+
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools a client sees, by name."""
+        return {
+            tool.name: tool
+            for tool in TOOLS
+            if tool.part not in self.off and not (self.read_only and tool.writes)
+        }
