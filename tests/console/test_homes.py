@@ -93,10 +93,10 @@ def test_a_home_that_is_no_profile_of_its_root_is_listed_all_the_same(tmp_path: 
 
 def test_a_home_of_another_kind_says_why_it_cannot_be_opened(home: Path) -> None:
     opened = start_of(home)()
-    vak = Place(home, Kind.VAK, "default", home)
-    assert waiting_in(vak, NOW).trouble == ("vak homes cannot be reviewed yet",)
+    store = Place(home, Kind.RAG, "default", home)
+    assert waiting_in(store, NOW).trouble == ("rag homes cannot be reviewed yet",)
     with pytest.raises(NoHomeError, match="cannot review yet"):
-        open_place(opened, vak)
+        open_place(opened, store)
 
 
 def test_another_root_knows_the_way_back(home: Path, tmp_path: Path) -> None:

@@ -254,8 +254,8 @@ def test_big_and_hostile_texts_stay_quick_and_right(case: str) -> None:
     assert apply(before, patch) == after
     assert subject.rows(before, after)
     took = seconds(lambda: (subject.rows(before, after), subject.unified(before, after, "p")))
-    # D-30: measured 1 to 10 times the yardstick; without a bound it is thousands.
-    assert took < 60 * yardstick()
+    # D-30: measured up to 25 times the yardstick; without a bound it is thousands.
+    assert took < 100 * yardstick()
 
 
 def test_what_was_left_out_is_flagged() -> None:
