@@ -217,7 +217,7 @@ def compacted() -> Talk:
         said(5, "user", "old"),
         said(6, "assistant", "new"),
     )
-    marks = tuple(replace(m, copy_of=1) if m.id == 5 else m for m in shown.marks)
+    marks = tuple(m._replace(copy_of=1) if m.id == 5 else m for m in shown.marks)
     return Talk(marks, shown.made)
 
 
