@@ -46,7 +46,7 @@ class SessionsScreen(ListingRoom):
 
     def on_resize(self, _event: Resize) -> None:
         self.call_after_refresh(self.show_counts)
-        self.call_after_refresh(self._show_title)
+        self.call_after_refresh(self.frame_again)
 
     def on_row_list_unseen_changed(self, message: RowList.UnseenChanged) -> None:
         message.stop()

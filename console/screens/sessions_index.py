@@ -50,7 +50,8 @@ class FeedingRoom(Room):
         leaving = self._leaving
 
         def work() -> bool:
-            from core.desk.indexing import index_of, update
+            from core.desk.indexing import index_of
+            from core.desk.indexing import update as take_in
 
             worker, told = get_current_worker(), 0.0
 
@@ -65,7 +66,7 @@ class FeedingRoom(Room):
             def cancelled() -> bool:
                 return leaving.is_set() or worker.is_cancelled
 
-            return update(opened, index_of(opened), progress=progress, cancelled=cancelled)
+            return take_in(opened, index_of(opened), progress=progress, cancelled=cancelled)
 
         self.start_job("index", work, self._ate, self._choked)
 

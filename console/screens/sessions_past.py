@@ -261,7 +261,7 @@ def open_conversation(
             dividers[marks[0].id] = f"part {number} of {len(parts)}: {part}, after a compaction"
         outline += marks
         if part != parts[-1]:
-            owners.update((mark.id, part) for mark in marks)
+            owners |= {mark.id: part for mark in marks}
         if query is not None and not query.is_empty:
             hits += matches_in(opened, query, part, cancelled=cancelled)
     for at, words in branches(conversations, session, parts):

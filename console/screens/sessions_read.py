@@ -253,6 +253,11 @@ class ReadingRoom(Room):
         said = "  ".join(parts)
         self.transcript.border_subtitle = ink.cut(said, self._frame)
 
+    def frame_again(self) -> None:
+        """Say in the frame what has room in it now."""
+        self._show_title()
+        self._show_place()
+
     @property
     def _frame(self) -> int:
         """Cells of the words in the frame of the conversation."""

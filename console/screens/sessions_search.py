@@ -182,7 +182,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
             return names_of(opened, unknown)
 
         def named(found: dict[str, str]) -> None:
-            self._names.update(found)
+            self._names |= found
             if self._results is results:
                 self._show_items(results, news=False)
 
@@ -253,14 +253,17 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
     # -- from hit to hit -------------------------------------------------------------------
 
     def action_hit(self, step: int) -> None:
-        if self.has_class("-narrow"):
+        if self.has_class("-narrow") and not self.has_class("-inside"):
+            # The hit it stands at was not seen yet.
             self.go_inside()
-        self.transcript.action_hit(step)
+        else:
+            self.transcript.action_hit(step)
 
     def go_inside(self) -> None:
         """The keys to the conversation."""
         self.add_class("-inside")
         self.transcript.focus()
+        self.call_after_refresh(self.frame_again)
 
     def on_transcript_hits_ended(self, message: Transcript.HitsEnded) -> None:
         message.stop()

@@ -91,6 +91,7 @@ class SearchBar(Widget):
 
     def put(self, text: str, *, tell: bool = True) -> None:
         """Another text, the cursor at its end; ``tell`` sends :class:`Changed`."""
+        text = _clean(text)
         with self.prevent(Input.Changed):
             self.input.value = text
         self.input.cursor_position = len(text)
@@ -106,9 +107,12 @@ class SearchBar(Widget):
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()
+        if (text := _clean(message.value)) != message.value:
+            self.put(text)
+            return
         self._cycle = None
         self._offer()
-        self.post_message(self.Changed(message.value))
+        self.post_message(self.Changed(text))
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         message.stop()
@@ -147,3 +151,9 @@ class SearchBar(Widget):
         words = "  ".join(safely.one_line(offer, OFFER) for offer in offers[:OFFERED])
         line.update(Content(f"tab  {words}"))
         line.display = bool(offers)
+
+
+def _clean(text: str) -> str:
+    """``text`` without what may not be drawn: an input draws all it holds, no query needs it."""
+    cut = ((text[piece.start : piece.end], piece.shown) for piece in safely.pieces(text))
+    return "".join(raw for raw, shown in cut if raw == shown)
