@@ -15,6 +15,7 @@ from pathlib import Path
 
 from core.errors import SignoffError
 from core.model import Change, Move, Node, NodeKind
+from core.records import Mounted, Records
 from core.view import Disk, View
 
 #: Files a person may have linked anywhere (dotfiles): the link is followed wherever it leads.
@@ -34,10 +35,18 @@ class Writer:
     """Writes under one home. ``roots`` are further folders it may write to (external skills).
 
     ``tag`` names temporary files: ``.signoff-<tag>-<n>.tmp``, beside the file they become.
+    ``records`` are the rows of the home's database: they are written there.
     """
 
-    def __init__(self, root: Path, roots: Sequence[Path] = (), tag: str = "0") -> None:
-        self.disk = Disk(root)
+    def __init__(
+        self,
+        root: Path,
+        roots: Sequence[Path] = (),
+        tag: str = "0",
+        records: Records | None = None,
+    ) -> None:
+        self.disk = Mounted(root, records) if records else Disk(root)
+        self._records = records
         folders = (*(self.disk.root / folder for folder in FOLDERS), *roots)
         self._roots = (self.disk.root, *(Path(os.path.realpath(folder)) for folder in folders))
         self._tag = tag
@@ -56,6 +65,8 @@ class Writer:
 
     def check(self, change: Change | Move) -> None:
         """Raises :class:`OutsideError` when making ``change`` would leave the home."""
+        if self._of_records(change.path):
+            return
         if isinstance(change, Move):
             self._place(change.path, follow=False)
             self._place(change.to, follow=False)
@@ -65,7 +76,9 @@ class Writer:
 
     def put(self, change: Change, number: int) -> None:
         """Make ``change.path`` what ``change.after`` says. Raises ``OSError``."""
-        if change.after is None:
+        if self._records is not None and self._records.holds(change.path):
+            self._records.put(change.path, change.before, change.after)
+        elif change.after is None:
             self._remove(self._place(change.path, follow=False), change.before)
         elif change.after.kind is NodeKind.DIR:
             self._folder(self._place(change.path, follow=False), change.after)
@@ -93,8 +106,13 @@ class Writer:
 
     def sweep(self, change: Change, number: int) -> None:
         """Remove what a crash may have left of writing ``change``."""
+        if self._of_records(change.path):
+            return
         with contextlib.suppress(OSError, OutsideError):
             os.unlink(self.temporary(self._place(change.path, follow=True), number))
+
+    def _of_records(self, path: str) -> bool:
+        return self._records is not None and self._records.holds(path)
 
     def _place(self, path: str, *, follow: bool) -> Path:
         full = self.disk.absolute(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core import locks
 from core.files import Writer
+from core.records import Mounted, Records
 from core.steps import RowFormat
 from core.view import Disk, sha256
 
@@ -22,7 +23,7 @@ class Ground:
 
     ``roots``: folders outside the home that plans may write to; ``holding``: how the agent's locks
     are held. ``rows``: how the agent writes
-    its row files.
+    its row files. ``records`` are the rows of its database, where it has one.
     """
 
     root: Path
@@ -31,6 +32,7 @@ class Ground:
     rows: RowFormat
     roots: tuple[Path, ...] = ()
     holding: Holding = locks.hold
+    records: Records | None = None
 
     @property
     def lock(self) -> Path:
@@ -44,8 +46,8 @@ class Ground:
 
     def disk(self) -> Disk:
         """The home as it stands."""
-        return Disk(self.root)
+        return Mounted(self.root, self.records) if self.records else Disk(self.root)
 
     def writer(self, tag: str) -> Writer:
         """The writer of one journal entry."""
-        return Writer(self.root, self.roots, tag)
+        return Writer(self.root, self.roots, tag, self.records)

@@ -59,6 +59,9 @@ SECTIONS = {
         "curate": "skills",
         "rollback": "skills",
     },
+    "Knowledge": {
+        "knowledge": "knowledge",
+    },
     "Homes": {
         "demo": "homes",
         "init": "homes",
