@@ -24,6 +24,8 @@ GUARDS = {
     "modes": "change",
     "line_endings": "change",
 }
+#: What agents can be offered over MCP, by the names vak's own settings have for it.
+MCP = ("search_enabled", "write_enabled", "skill_proposals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Settings:
     """``guards_off``: names of guards switched off. ``decide_needs_terminal``: see the contract.
     ``search_index``: whether the past is indexed in signoff's own folder.
 
+    ``mcp_off``: parts of what agents are offered (:data:`MCP`) that are switched off.
     ``title`` and ``bell``: whether the console sets the terminal's title and rings for what is new.
     ``keys`` maps an action of the console (``review.approve``) to its keys, comma separated.
     """
@@ -41,6 +44,7 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict)
     title: bool = False
     bell: bool = False
+    mcp_off: frozenset[str] = frozenset()
 
 
 def read_settings(path: Path) -> Settings:
@@ -57,6 +61,8 @@ def read_settings(path: Path) -> Settings:
         [console]
         title = true
         bell = true
+        [mcp]
+        write_enabled = false
 
     Raises :class:`UsageError` naming the file and the key that is wrong.
     """
@@ -75,6 +81,7 @@ def read_settings(path: Path) -> Settings:
     index = data.pop("search_index", True)
     keys = data.pop("keys", {})
     console = data.pop("console", {})
+    offered = data.pop("mcp", {})
     for key in data:
         raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
     if not isinstance(terminal, bool):
@@ -97,8 +104,16 @@ def read_settings(path: Path) -> Settings:
             raise UsageError(f"[console] in {path} has an unknown key {name!r}", _HINT)
         if not isinstance(value, bool):
             raise UsageError(f"console.{name} in {path} must be true or false", _HINT)
+    if not isinstance(offered, dict):
+        raise UsageError(f"[mcp] in {path} must be a table", _HINT)
+    for name, value in offered.items():
+        if name not in MCP:
+            raise UsageError(f"[mcp] in {path} has an unknown key {name!r}", _HINT)
+        if not isinstance(value, bool):
+            raise UsageError(f"mcp.{name} in {path} must be true or false", _HINT)
     off = frozenset(name for name, on in guards.items() if not on)
-    return Settings(off, terminal, index, keys, **console)
+    mcp_off = frozenset(name for name, on in offered.items() if not on)
+    return Settings(off, terminal, index, keys, **console, mcp_off=mcp_off)
 
 
 _CONSOLE = ("title", "bell")

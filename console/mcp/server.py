@@ -70,7 +70,7 @@ def made(desk: Desk) -> Server[Any]:
     async def list_tools(
         context: _Context, asked: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[described(tool) for tool in desk.offer.tools().values()])
+        return ListToolsResult(tools=[described(tool) for tool in desk.tools().values()])
 
     async def call_tool(context: _Context, asked: CallToolRequestParams) -> CallToolResult:
         told = context.session.client_params
@@ -123,6 +123,10 @@ class Desk:
         self.calls = Calls(opened.state)
         self._opened = opened
 
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that are offered now."""
+        return self.offer.tools(self._opened)
+
     def answer(self, name: str, given: Mapping[str, Any] | None, caller: Caller) -> Answer:
         """The answer to one call; never raises."""
         started = time.monotonic()
@@ -135,7 +139,7 @@ class Desk:
         return answer
 
     def _answer(self, name: str, given: Mapping[str, Any] | None, caller: Caller) -> Answer:
-        tool = self.offer.tools().get(name)
+        tool = self.tools().get(name)
         if tool is None:
             return refused(f"There is no tool {one_line(name, _NAMED)}.")
         try:

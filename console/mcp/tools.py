@@ -52,7 +52,7 @@ class Tool:
         return {key: value for key, value in made.items() if key not in ("title", "description")}
 
 
-TOOLS = (
+HERMES = (
     Tool(
         "session_search",
         "Search past conversations",
@@ -75,16 +75,16 @@ TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What is served: ``server`` is the name, ``off`` the parts that settings turn off."""
+    """What is served: ``server`` is the name it is served under."""
 
     server: str = SIGNOFF
     read_only: bool = False
-    off: frozenset[str] = frozenset()
 
-    def tools(self) -> Mapping[str, Tool]:
-        """The tools a client sees, by name."""
+    def tools(self, opened: Opened) -> Mapping[str, Tool]:
+        """The tools a client sees on a home, by name, in a fixed order."""
+        off = opened.settings.mcp_off
         return {
             tool.name: tool
-            for tool in TOOLS
-            if tool.part not in self.off and not (self.read_only and tool.writes)
+            for tool in HERMES
+            if tool.part not in off and not (self.read_only and tool.writes)
         }

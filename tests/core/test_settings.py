@@ -37,6 +37,12 @@ def test_title_and_bell_are_off_until_asked_for(path: Path) -> None:
     assert (read_settings(path).title, read_settings(path).bell) == (False, True)
 
 
+def test_agents_are_offered_all_until_it_is_switched_off(path: Path) -> None:
+    assert Settings().mcp_off == frozenset()
+    path.write_text("[mcp]\nwrite_enabled = false\nsearch_enabled = true\n", encoding="utf-8")
+    assert read_settings(path).mcp_off == {"write_enabled"}
+
+
 @pytest.mark.parametrize("guard", GUARDS)
 def test_every_guard_has_a_switch(path: Path, guard: str) -> None:
     path.write_text(f"[guards]\n{guard} = false\n", encoding="utf-8")
@@ -65,6 +71,9 @@ def test_the_guards_of_the_design_with_their_kinds() -> None:
         ("[guards]\nfragment = 0\n", "guards.fragment in {path} must be true or false"),
         ('[guards]\nfragment = "no"\n', "guards.fragment in {path} must be true or false"),
         ("[[guards]]\nfragment = false\n", "[guards] in {path} must be a table"),
+        ("mcp = 1\n", "[mcp] in {path} must be a table"),
+        ("[mcp]\nwrite = true\n", "[mcp] in {path} has an unknown key 'write'"),
+        ("[mcp]\nwrite_enabled = 0\n", "mcp.write_enabled in {path} must be true or false"),
         ("console = 1\n", "[console] in {path} must be a table"),
         ("[console]\nbells = true\n", "[console] in {path} has an unknown key 'bells'"),
         ("[console]\nbell = 1\n", "console.bell in {path} must be true or false"),
