@@ -25,8 +25,8 @@ _DELIMITER = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
 _DETERMINISTIC = re.compile("deterministic fallback|without an LLM summary call")
 #: Characters of a summary that are looked at to tell how it was written.
 TELLING = 20_000
-#: Spaces and line ends run together in a preview, which has at most so many characters.
-_SPACES, PREVIEW = re.compile(r"\s+"), 160
+#: Characters of a preview at most, in which spaces and line ends run together.
+PREVIEW = 160
 
 
 def text_of(value: object) -> str:
@@ -102,7 +102,7 @@ def is_summary(text: str) -> bool:
 
 def preview(text: str) -> str:
     """The beginning of ``text`` on one line."""
-    return _SPACES.sub(" ", text[: 4 * PREVIEW]).strip()[:PREVIEW]
+    return " ".join(text[: 4 * PREVIEW].split())[:PREVIEW]
 
 
 def calls(value: object) -> tuple[ToolCall, ...]:

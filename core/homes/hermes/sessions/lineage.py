@@ -50,6 +50,21 @@ class Known:
         """The sessions that name it as their parent, in no order."""
         return self._children.get(session_id, ())
 
+    def having(self, parts: Iterable[Part]) -> Known:
+        """These sessions as well, in place of those with their ids."""
+        new = Known(())
+        new._parts, new._children = dict(self._parts), dict(self._children)
+        for part in parts:
+            old = new._parts.get(part.id)
+            if old is not None and old.parent_id:
+                others = new._children[old.parent_id]
+                new._children[old.parent_id] = [each for each in others if each.id != part.id]
+            if part.parent_id:
+                beside = new._children.get(part.parent_id, [])
+                new._children[part.parent_id] = [*beside, part]
+            new._parts[part.id] = part
+        return new
+
 
 class Asked:
     """Relatives that are asked for one by one, each once."""

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from core.conversations import Filters, Listing
 from core.homes.hermes.sessions.catalogue import HIDDEN, Catalogue, Conversation, Kind
 from core.homes.hermes.sessions.content import MERGED, SUMMARY, is_summary, preview, text_of
 from core.homes.hermes.sessions.opening import Database
-from core.homes.hermes.sessions.parts import BATCH, record
+from core.homes.hermes.sessions.parts import BATCH, Part, record
 from core.homes.hermes.sessions.values import word
 
 #: Bytes of a message that are read for a preview.
 _BYTES = 1_200
 
 
-def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: int) -> Listing:
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The conversations to list, newest activity first, and the counts of a :class:`Listing`."""
+
+    conversations: tuple[Conversation, ...]
+    total: int
+    by_source: dict[str, int]
+    archived: int
+    hidden: int
+
+    @property
+    def parts(self) -> list[Part]:
+        """Every session that has a say in what is listed."""
+        return [part for each in self.conversations for part in each.chain]
+
+
+def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
     """At most ``limit`` conversations that pass the filters, newest activity first.
 
     ``total`` counts all that pass; ``archived`` and ``hidden`` those that only these two flags
@@ -25,10 +42,13 @@ def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: in
     time range takes in conversations that began before its end and were active after its start.
     """
     matching = _matching(all_.conversations, wanted)
+    kinds = all_.kinds
+    if matching is not all_.conversations:
+        kinds = Counter(each.kind for each in matching)
     by_source: Counter[str] = Counter()
     archived = hidden = total = 0
     shown: set[Kind] = set()
-    for kind, number in Counter(each.kind for each in matching).items():
+    for kind, number in kinds.items():
         named = kind.source in wanted.sources
         kept = wanted.with_archived or not kind.archived
         seen = wanted.with_hidden or not kind.hidden
@@ -43,8 +63,14 @@ def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: in
         else:
             total += number
             shown.add(kind)
-    passed = list(islice((each for each in matching if each.kind in shown), limit))
-    ids = [part.id for each in passed for part in {each.tip, each.first}]
+    passed = (each for each in reversed(matching) if each.kind in shown)
+    ordered = dict(by_source.most_common())
+    return Chosen(tuple(islice(passed, limit)), total, ordered, archived, hidden)
+
+
+def described(db: Database, all_: Catalogue, chosen: Chosen) -> Listing:
+    """The list of what was chosen, with the first words of each."""
+    ids = [part.id for each in chosen.conversations for part in {each.tip, each.first}]
     words = previews(db, ids)
     sessions = tuple(
         record(
@@ -55,9 +81,9 @@ def list_conversations(db: Database, all_: Catalogue, wanted: Filters, limit: in
             words.get(each.tip.id) or words.get(each.first.id) or "",
             each.first,
         )
-        for each in passed
+        for each in chosen.conversations
     )
-    return Listing(sessions, total, dict(by_source.most_common()), archived, hidden)
+    return Listing(sessions, chosen.total, chosen.by_source, chosen.archived, chosen.hidden)
 
 
 def _matching(conversations: Sequence[Conversation], wanted: Filters) -> Sequence[Conversation]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from core.conversations import Filters, Listing, Mark, Message, Relative, Session, Totals
 from core.errors import NotFoundError
 from core.homes.hermes.sessions import catalogue, transcript
-from core.homes.hermes.sessions.catalogue import Catalogue, Catalogues
+from core.homes.hermes.sessions.catalogue import Catalogues
 from core.homes.hermes.sessions.ground import look
 from core.homes.hermes.sessions.lineage import Asked, Lineage
-from core.homes.hermes.sessions.listing import list_conversations, previews
+from core.homes.hermes.sessions.listing import choose, described, previews
 from core.homes.hermes.sessions.opening import DATABASE, Database, reading
 from core.homes.hermes.sessions.parts import Part, parts_of, record
 from core.homes.hermes.sessions.values import count, word
@@ -22,6 +22,8 @@ from core.homes.hermes.sessions.values import count, word
 LINK = "@session:"
 #: Sessions named when a beginning is not unique.
 _NAMED = 3
+#: Looks at what is to be listed while it changes.
+_LOOKS = 3
 _CATALOGUES = Catalogues()
 
 
@@ -40,9 +42,18 @@ class StateDb:
 
     def listing(self, wanted: Filters, limit: int) -> Listing:
         """At most ``limit`` conversations: roots, branches and resets, each chain as one row under
-        its newest part. See :func:`listing.list_conversations` for what is counted."""
+        its newest part. See :func:`listing.choose` for what is counted, and
+        :meth:`catalogue.Catalogues.of` for what is a little late while an agent writes."""
+        path = Path(self._path)
         with self._reading() as db:
-            return list_conversations(db, self._catalogue(db), wanted, limit)
+            all_, is_exact = _CATALOGUES.of(db, path)
+            chosen = choose(all_, wanted, limit)
+            for _ in range(0 if is_exact else _LOOKS):
+                checked = _CATALOGUES.check(db, path, all_, chosen.parts)
+                if checked is all_:
+                    break
+                all_, chosen = checked, choose(checked, wanted, limit)
+            return described(db, all_, chosen)
 
     def session(self, session_id: str) -> Session | None:
         """One session by its exact id."""
@@ -152,18 +163,6 @@ class StateDb:
         with reading(self._home, seconds=self._seconds) as db:
             db.expect_conversations()
             yield db
-
-    def _catalogue(self, db: Database) -> Catalogue:
-        path = Path(self._path)
-        ground = look(self._path)
-        if ground is None:
-            return catalogue.build(db)
-        found = _CATALOGUES.get(path, ground)
-        if found is None:
-            found = catalogue.build(db)
-            if look(self._path) == ground:
-                _CATALOGUES.keep(path, ground, found)
-        return found
 
     def _local(self, link: str) -> str:
         """The id of ``profile/id``."""
