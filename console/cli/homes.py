@@ -23,6 +23,7 @@ from console.cli.session import (
     say_home,
 )
 from core.desk import elsewhere, gates, health, overview, review, triage
+from core.desk.check import Check
 from core.desk.opening import Opened
 from core.errors import UsageError
 from core.homes.hermes.status import Status
@@ -69,7 +70,7 @@ def _tour(session: Session) -> None:
     opened = session.read()
     seen = overview.overview(opened)
     say_home(opened)
-    _print_status(seen)
+    _print_status(seen, opened)
     paint.say([Text()])
     print_queue(session, triage.listing(seen.queue, seen.labels, session.now()))
     asking = [label for label in seen.labels if label.status is Status.ATTENTION]
@@ -115,8 +116,8 @@ def status(session: Session, check: bool, line: bool, all_profiles: bool, as_jso
         paint.say([Text(_line(seen))])
     else:
         say_home(opened)
-        _print_status(seen)
-    for reason in seen.trouble:
+        _print_status(seen, opened)
+    for reason in (*seen.trouble, *overview.warnings(opened)):
         paint.remark(reason)
     if check:
         waits = bool(seen.queue.proposals or seen.queue.unreadable)
@@ -166,8 +167,12 @@ def _line(seen: overview.Overview) -> str:
     return waiting
 
 
-def _print_status(seen: overview.Overview) -> None:
-    paint.tell(f"judged as hermes-agent {seen.rules}", "dim")
+def _print_status(seen: overview.Overview, opened: Opened) -> None:
+    if settings := overview.settings(opened):
+        said = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in settings.items())
+        paint.tell(f"settings of vak: {said}", "dim")
+    else:
+        paint.tell(f"judged as hermes-agent {seen.rules}", "dim")
     memory = sum(p.subsystem == "memory" for p in seen.queue.proposals)
     skills = len(seen.queue.proposals) - memory
     paint.tell(f"{_line(seen)}: {memory} for memory, {skills} for skills")
@@ -215,7 +220,7 @@ def doctor(session: Session, as_json: bool) -> None:
     _print_checks(checks)
 
 
-def _print_checks(checks: tuple[health.Check, ...]) -> None:
+def _print_checks(checks: tuple[Check, ...]) -> None:
     signs = {True: ("✓ ", "green", ""), False: ("✗ ", "red", "red"), None: ("· ", "dim", "dim")}
     for check in checks:
         sign, colour, style = signs[check.ok]

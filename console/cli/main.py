@@ -25,6 +25,7 @@ SECTIONS = {
         "pending": "review",
         "show": "review",
         "approve": "review",
+        "promote": "notes",
         "reject": "review",
         "snooze": "snooze",
         "edit": "edit",
@@ -36,6 +37,9 @@ SECTIONS = {
         "memory": "memory",
         "remember": "memory",
         "forget": "memory",
+        "notes": "notes",
+        "amend": "notes",
+        "clean": "notes",
         "normalise": "memory",
     },
     "Past conversations": {

@@ -9,6 +9,7 @@ from typing import TextIO
 import click
 from rich.text import Text
 
+from console.cli import notes as note_answers
 from console.cli import paint, shapes
 from console.cli.preview import budget, entry_change, file_change
 from console.cli.session import (
@@ -20,10 +21,11 @@ from console.cli.session import (
     print_json,
     say_home,
 )
-from core.desk import memories
+from core.desk import memories, notes
 from core.desk import remember as desk
 from core.desk.opening import Opened
 from core.errors import NotFoundError, UsageError
+from core.homes.base import Kind
 from core.model import Change, Node, NodeKind, Receipt
 from core.plan import Plan
 
@@ -69,18 +71,41 @@ def memory(context: click.Context, target: str | None, compare: str | None, as_j
 @click.command()
 @click.argument("text", metavar="TEXT")
 @target_option
+@click.option("--kind", metavar="WORD", help="vak: fact (default), decision or another.")
+@click.option("--tag", metavar="WORD", help="vak: one word to find it by.")
+@click.option("--scope", type=click.Choice(["workspace", "profile"]), help="vak: whose note.")
+@click.option("--workspace", metavar="PATH", help="vak: which workspace, its path or hash.")
 @dry_option
 @note_option
 @json_option
 @pass_session
 def remember(
-    session: Session, text: str, target: str | None, dry_run: bool, note: str, as_json: bool
+    session: Session,
+    text: str,
+    target: str | None,
+    kind: str | None,
+    tag: str | None,
+    scope: str | None,
+    workspace: str | None,
+    dry_run: bool,
+    note: str,
+    as_json: bool,
 ) -> None:
     """Add an entry of your own, by default to MEMORY.md.
 
-    A text the agent's scanner does not like is stored and said so: the agent hides it.
+    A text the agent's scanner does not like is stored and said so: the agent hides it. On a vak
+    home it is a note, under a heading of its own.
     """
     opened = _open(session, dry_run)
+    given = {"kind": kind, "tag": tag, "scope": scope, "workspace": workspace}
+    words = {name: value for name, value in given.items() if value is not None}
+    if opened.found.kind is Kind.VAK:
+        _check_other("--target", target, opened)
+        added = notes.add(opened, text, **words)
+        note_answers.answer(session, opened, added, dry_run, note, as_json)
+        return
+    for name, value in words.items():
+        _check_other(f"--{name}", value, opened)
     plan = desk.add(opened, target or "memory", text)
     _answer(session, opened, [plan], dry_run, note, as_json)
 
@@ -98,9 +123,15 @@ def forget(
     """Take an entry out, and say where it remains.
 
     N is the number `signoff memory` shows, of MEMORY.md unless --target says otherwise: digits
-    alone are always a number. TEXT is the whole entry, or a part that only one entry has.
+    alone are always a number. TEXT is the whole entry, or a part that only one entry has. On a
+    vak home it is the ID of a note.
     """
     opened = _open(session, dry_run)
+    if opened.found.kind is Kind.VAK:
+        _check_other("--target", target, opened)
+        gone = notes.forget(opened, which)
+        note_answers.answer(session, opened, gone, dry_run, note, as_json)
+        return
     plan = desk.forget(opened, _number(which), target)
     _answer(session, opened, [plan], dry_run, note, as_json)
 
@@ -179,6 +210,11 @@ def move(
 
 def _open(session: Session, dry_run: bool) -> Opened:
     return session.read() if dry_run else session.decide()
+
+
+def _check_other(option: str, value: str | None, opened: Opened) -> None:
+    if value is not None:
+        raise UsageError(f"{option} is not for a {opened.found.kind} home", "Leave it out")
 
 
 def _number(which: str) -> int | str:

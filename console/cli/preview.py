@@ -59,6 +59,8 @@ def preview(shown: Shown, now: datetime, room: int) -> Iterator[Text]:
         yield from paint.finding(found, room)
     yield Text()
     if not outcome.lands:
+        if outcome.category == "skill_exists":
+            yield from _standing(outcome, room)
         yield from record(proposal, room)
         return
     shown_any = False
@@ -96,6 +98,14 @@ def _entries(outcome: Outcome, room: int) -> Iterator[Text]:
     for pair in outcome.entries:
         yield Text(_entry_title(pair), style="dim")
         yield from entry_change(pair, room)
+
+
+def _standing(outcome: Outcome, room: int) -> Iterator[Text]:
+    """A skill that is in the way, where its home tells it, beside the one that is proposed."""
+    for pair in outcome.entries:
+        yield Text("what stands there, and what is proposed", style="bold")
+        yield from entry_change(pair, room)
+        yield Text()
 
 
 def _entry_title(pair: EntryChange) -> str:

@@ -12,10 +12,12 @@ from typing import Any
 import click
 from rich.text import Text
 
-from console.cli import paint
+from console.cli import paint, vak_recall
 from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core import text
 from core.desk import asking
+from core.errors import UsageError
+from core.homes.base import Kind
 
 Json = dict[str, Any]
 
@@ -51,6 +53,10 @@ _EXPLAINED = "Also say what the query became before it was asked."
     help="Whose tool; auto: that of the home.",
 )
 @click.option("--explain", "explained", is_flag=True, help=_EXPLAINED)
+@vak_recall.workspace_option
+@vak_recall.scorer_option
+@vak_recall.exclude_option
+@vak_recall.curated_option
 @json_option
 @pass_session
 def recall(
@@ -59,6 +65,10 @@ def recall(
     exclude_session_ids: tuple[str, ...],
     rules: str,
     explained: bool,
+    workspace: str | None,
+    scorer: str,
+    exclude: str | None,
+    bare: bool,
     as_json: bool,
     **arguments: str | None,
 ) -> None:
@@ -69,6 +79,20 @@ def recall(
     """
     opened = session.open(rules)
     given: dict[str, object] = {key: said for key, said in arguments.items() if said is not None}
+    if opened.found.kind is Kind.VAK:
+        vak_recall.answer(
+            session,
+            opened,
+            given,
+            workspace=workspace,
+            scorer=scorer,
+            exclude=exclude,
+            curated=not bare,
+            as_json=as_json,
+        )
+        return
+    if workspace or exclude or bare:
+        raise UsageError("--workspace, --exclude and --no-curated are for vak homes", "Leave them")
     if exclude_session_ids:
         given["exclude_session_ids"] = _ids(exclude_session_ids)
     answer = asking.recall(opened, given)

@@ -20,7 +20,7 @@ from console.cli.session import (
     rules_option,
     say_home,
 )
-from core.desk import decide, forecast, overview, review, triage
+from core.desk import decide, forecast, overview, promotion, review, triage
 from core.desk.decisions import length_of
 from core.desk.opening import Opened
 from core.desk.rivals import rivals_of
@@ -196,6 +196,7 @@ def print_shown(session: Session, shown: review.Shown) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Say what would happen, in order; change nothing.")
 @click.option("--seal", metavar="SEAL", help="Only if it is still the plan that was shown.")
+@click.option("--as", "name", metavar="NAME", help="vak: install the skill under this name.")
 @rules_option
 @note_option
 @json_option
@@ -207,6 +208,7 @@ def approve(
     as_agent: bool,
     dry_run: bool,
     seal: str | None,
+    name: str | None,
     rules: str,
     note: str,
     as_json: bool,
@@ -216,6 +218,9 @@ def approve(
     With --all, proposals that ask a question are skipped: naming one is the answer. Ids that
     begin with a dash follow --.
     """
+    if name is not None:
+        _promote_as(session, ids, name, everything or seal is not None, dry_run, note, as_json)
+        return
     request = decide.Request(_tokens(ids, everything), note, as_agent, seal)
     if dry_run:
         opened = session.read(rules)
@@ -224,6 +229,23 @@ def approve(
     opened = session.decide(rules)
     known = decide.waiting(opened)
     answer(session, opened, decide.approvals(opened, request), as_json, "approved", known)
+
+
+def _promote_as(
+    session: Session,
+    ids: tuple[str, ...],
+    name: str,
+    more: bool,
+    dry_run: bool,
+    note: str,
+    as_json: bool,
+) -> None:
+    if len(ids) != 1 or more:
+        raise UsageError("--as goes with exactly one id", "Name the proposal it is for")
+    opened = session.read() if dry_run else session.decide()
+    receipt = promotion.promote_as(opened, ids[0], name, note=note, dry_run=dry_run)
+    done = "would land" if dry_run else "approved"
+    answer(session, opened, iter([receipt]), as_json, done)
 
 
 def _foresee(session: Session, opened: Opened, request: decide.Request, as_json: bool) -> None:

@@ -58,9 +58,10 @@ class Session:
 
     def open(self, rules: str = "auto") -> Opened:
         """Find and open the home; see :func:`core.desk.opening.open_home`."""
+        from console.cli import kinds
         from core.desk.opening import open_home
 
-        return open_home(
+        opened = open_home(
             home=self.home,
             kind=self.kind,
             profile=self.profile,
@@ -71,6 +72,8 @@ class Session:
             clock=self.now,
             rules=rules,
         )
+        kinds.check(opened.found.kind)
+        return opened
 
     def read(self, rules: str = "auto") -> Opened:
         """Open the home for a command that only reads: what hinders decisions is said aside."""

@@ -9,15 +9,16 @@ from typing import Any
 from core import diff
 from core.clock import is_date
 from core.desk import overview, review
+from core.desk.check import Check
 from core.desk.decisions import Acceptance, SeenBefore
 from core.desk.elsewhere import Waiting
 from core.desk.forecast import Forecast
-from core.desk.health import Check
 from core.desk.memories import Compared, Copy, Store
 from core.desk.opening import Opened
 from core.desk.overview import Overview
 from core.desk.review import Label, Shown
 from core.desk.triage import Listing
+from core.homes.base import Kind
 from core.homes.hermes.config import Gate
 from core.homes.hermes.origin import Provenance
 from core.homes.hermes.pending import Proposal
@@ -48,7 +49,7 @@ def status(opened: Opened, seen: Overview) -> Json:
         counts[proposal.subsystem] += 1
     return {
         **home(opened),
-        "agent_rules": str(seen.rules),
+        "agent_rules": opened.rules_word(),
         "pending": {**counts, "unreadable": len(seen.queue.unreadable)},
         "oldest_seconds": seen.oldest_seconds,
         "snoozed": seen.snoozed,
@@ -56,6 +57,8 @@ def status(opened: Opened, seen: Overview) -> Json:
         "gate": {name: gate(found) for name, found in seen.gates.items()},
         "others": others(opened),
         "trouble": list(seen.trouble),
+        "settings": overview.settings(opened),
+        "warnings": list(overview.warnings(opened)),
     }
 
 
@@ -131,7 +134,18 @@ def show(opened: Opened, shown: Shown) -> Json:
         and {"strategy": match.strategy, "spans": [list(span) for span in match.spans]},
         "refused_before": _seen_before(shown.seen_before),
         "source": _source(shown.origin),
+        **_conflict(shown),
     }
+
+
+def _conflict(shown: Shown) -> Json:
+    """The difference to a skill of a vak home that is in the way."""
+    outcome = shown.plan.outcome
+    if outcome.category != "skill_exists" or not outcome.entries:
+        return {}
+    pair = outcome.entries[0]
+    old, new = (None if text is None else text.encode() for text in (pair.before, pair.after))
+    return {"conflict": diff.unified_bytes(old, new, f"skills/{shown.proposal.target}/SKILL.md")}
 
 
 def _source(found: Provenance | None) -> Json | None:
@@ -206,9 +220,18 @@ def results(opened: Opened, receipts: Sequence[Receipt]) -> Json:
     bulks = (receipt.bulk for receipt in receipts if receipt.bulk is not None)
     return {
         **home(opened),
-        "results": [result(receipt) for receipt in receipts],
+        "results": [result(receipt) | _installed(opened, receipt) for receipt in receipts],
         "bulk": next(bulks, None),
     }
+
+
+def _installed(opened: Opened, receipt: Receipt) -> Json:
+    """The skill that a promotion on a vak home installed."""
+    if opened.found.kind is not Kind.VAK or not receipt.ok:
+        return {}
+    skills = [path.split("/") for path in receipt.changed]
+    names = [parts[1] for parts in skills if parts[0] == "skills" and parts[2:] == ["SKILL.md"]]
+    return {"installed": names[0]} if names else {}
 
 
 def result(receipt: Receipt) -> Json:

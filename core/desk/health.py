@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core import locks
+from core.desk.check import Check
 from core.desk.history import unsettled
 from core.desk.memories import stores
 from core.desk.opening import Opened
 from core.desk.overview import trouble
 from core.desk.probe import live_events
 from core.errors import SignoffError
+from core.homes.base import Kind
 from core.homes.hermes.memory.entries import lock_of
 from core.homes.hermes.pending import read_queue
 from core.homes.hermes.skills import usage
@@ -19,29 +19,30 @@ from core.journal import State
 from core.view import Snapshot, View, join
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing the doctor looked at. ``ok`` is None where there is nothing to judge."""
-
-    name: str
-    ok: bool | None
-    message: str
-
-
 def checkup(opened: Opened) -> tuple[Check, ...]:
     """Everything that can stand in the way; takes up to two seconds for the live events."""
     found = opened.found
     return (
         Check("home", True, f"{found.home} ({found.kind}, profile {found.profile})"),
         *(Check("also here", None, f"{other.path} ({other.kind})") for other in found.others),
+        *_of_kind(opened),
+        *_journal_checks(opened),
+        Check("live events", *live_events(opened.state, found.home)),
+    )
+
+
+def _of_kind(opened: Opened) -> list[Check]:
+    if opened.found.kind is Kind.VAK:
+        from core.desk import vak_health
+
+        return vak_health.checks(opened)
+    return [
         *_config_checks(opened),
         *_queue_checks(opened),
         *_store_checks(opened),
         *_skill_checks(opened),
         *_lock_checks(opened),
-        *_journal_checks(opened),
-        Check("live events", *live_events(opened.state, found.home)),
-    )
+    ]
 
 
 def _config_checks(opened: Opened) -> list[Check]:

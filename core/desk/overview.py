@@ -12,9 +12,11 @@ from core.desk.history import unsettled
 from core.desk.opening import Opened
 from core.desk.review import Board, Label
 from core.errors import StateError
+from core.homes.base import Kind
 from core.homes.hermes.config import Gate
 from core.homes.hermes.pending import Queue
 from core.homes.hermes.rules import Rules
+from core.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,26 @@ def overview(opened: Opened) -> Overview:
         dict(Counter(str(label.status) for label in labels)),
         trouble(queue),
     )
+
+
+def settings(opened: Opened) -> dict[str, bool]:
+    """What a vak home's own settings let its agent do; nothing for other kinds."""
+    if opened.found.kind is not Kind.VAK:
+        return {}
+    from core.homes.vak.settings import SWITCHES, read_settings
+
+    found = read_settings(View(opened.source))
+    return {name: getattr(found, name) for name in SWITCHES}
+
+
+def warnings(opened: Opened) -> tuple[str, ...]:
+    """What is odd about a vak home's settings and layout, one sentence each."""
+    if opened.found.kind is not Kind.VAK:
+        return ()
+    from core.homes.vak.home import odd_layout
+    from core.homes.vak.settings import read_settings
+
+    return (*read_settings(View(opened.source)).warnings, *odd_layout(opened.found.home))
 
 
 def trouble(queue: Queue) -> tuple[str, ...]:

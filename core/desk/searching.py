@@ -12,6 +12,7 @@ from core.desk import by_index
 from core.desk.indexing import index_of, ready
 from core.desk.opening import Opened
 from core.desk.past import past
+from core.homes.base import Kind
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions import searching as database
 from core.homes.hermes.sessions.opening import Database, reading
@@ -68,6 +69,12 @@ def search(
     session.
     """
     query = read_query(opened, request)
+    if opened.found.kind is Kind.VAK:
+        from core.desk import by_ledgers
+
+        return by_ledgers.search(
+            opened, query, request.order, request.limit, seconds=seconds, cancelled=cancelled
+        )
     with reading(opened.found.home, seconds=seconds, cancelled=cancelled) as db:
         if query.is_empty:
             return _listed(opened, db, query, request)
@@ -130,6 +137,10 @@ def matches_in(
     """
     if query.is_empty:
         return ()
+    if opened.found.kind is Kind.VAK:
+        from core.desk import by_ledgers
+
+        return by_ledgers.matches_in(opened, query, session_id)
     query = replace(query, filters=Filters(session_id=session_id))
     with reading(opened.found.home, seconds=SECONDS, cancelled=cancelled) as db:
         index = index_of(opened)

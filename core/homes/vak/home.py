@@ -102,6 +102,22 @@ def workspaces(home: Path) -> list[Workspace]:
     return found
 
 
+def odd_layout(home: Path) -> list[str]:
+    """What of the home cannot be read or is not where it should be, one sentence each."""
+    found = []
+    if sealed := encrypted(home):
+        word = "ledger is" if len(sealed) == 1 else "ledgers are"
+        found.append(f"{len(sealed)} {word} encrypted: only the agent has the key")
+    if _there(home / "state.db") and not _there(home / MEMORY):
+        found.append("Notes in state.db are of a layout that is not supported")
+    found += [
+        f"{SESSIONS}/{each.project} is not called by the hash of its workspace {each.path}"
+        for each in workspaces(home)
+        if each.moved
+    ]
+    return found
+
+
 def workspace_path(home: Path, project: str) -> str:
     """The workspace a folder's ledgers name, ``""`` if none does."""
     headers = (header_of(file.path) for file in ledger_files(home, project))

@@ -154,7 +154,8 @@ def _exists(view: View, file: str, name: str, text: str, claims: frozenset[str])
         f"There is a skill {name} already, and it stays as it is: edit the proposal, or promote it"
         " under another name (approve --as NAME)."
     )
-    return Outcome("skill_exists", message, entries=(EntryChange(before, text),), claims=claims)
+    pair = EntryChange(before, text)
+    return Outcome("skill_exists", message, entries=(pair,), claims=claims)
 
 
 def _advice(

@@ -47,7 +47,7 @@ def read_queue(
     for file in files:
         stem = name(file).removesuffix(SUFFIX)
         key = stem if times[name(file)] == 1 else f"{name(parent(file))}/{stem}"
-        if ids is not None and key not in ids:
+        if ids is not None and not key.startswith(tuple(ids)):
             continue
         entry = _read(source, file, key, known.get(file) if known else None)
         if isinstance(entry, Proposal):

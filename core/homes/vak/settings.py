@@ -9,7 +9,8 @@ from core.view import View
 
 #: Where they may stand; the first that is there counts.
 FILES = ("config.toml", ".vak/config.toml")
-_DEFAULTS = {
+#: The switches with their defaults.
+SWITCHES = {
     "search_enabled": True,
     "write_enabled": True,
     "skill_proposals": True,
@@ -52,9 +53,9 @@ def read_settings(view: View) -> Settings:
 def _read(section: object, file: str) -> Settings:
     if not isinstance(section, dict):
         return Settings(file=file, warnings=(f"{file}: [memory] is no table",))
-    values, warnings = dict(_DEFAULTS), []
+    values, warnings = dict(SWITCHES), []
     for key, value in section.items():
-        if key not in _DEFAULTS:
+        if key not in SWITCHES:
             warnings.append(f"{file}: [memory] has no key {key}")
         elif not isinstance(value, bool):
             warnings.append(f"{file}: {key} is neither true nor false")

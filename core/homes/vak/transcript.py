@@ -78,7 +78,7 @@ def role_of(entry: Entry) -> str:
 def _message(
     entry: Entry, visibility: Visibility, tools: Mapping[str, str], session_id: str, longest: int
 ) -> Message:
-    text = _text(entry)
+    text = text_of(entry)
     results = [block for block in entry.blocks if block["type"] == TOOL_RESULT]
     answered = str(results[0].get("tool_use_id") or "") if results else ""
     calls = tuple(
@@ -118,7 +118,8 @@ def _unreadable(skipped: Skipped, session_id: str, longest: int) -> Message:
     )
 
 
-def _text(entry: Entry) -> str:
+def text_of(entry: Entry) -> str:
+    """The text of a line as it is shown, and as people's search looks at it."""
     if entry.kind == MESSAGE:
         parts = [block["text"] for block in entry.blocks if block["type"] == TEXT]
         parts += [block["content"] for block in entry.blocks if block["type"] == TOOL_RESULT]
