@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core import locks
+from core.desk import past_health
 from core.desk.check import Check
 from core.desk.history import unsettled
 from core.desk.memories import stores
@@ -42,6 +43,7 @@ def _of_kind(opened: Opened) -> list[Check]:
         *_store_checks(opened),
         *_skill_checks(opened),
         *_lock_checks(opened),
+        *past_health.checks(opened),
     ]
 
 

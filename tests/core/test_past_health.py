@@ -1,0 +1,93 @@
+"""The doctor looks at the past by a real query, and says how the index stands (demand D26)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.desk import health, indexing, past_health
+from core.desk.opening import Opened, open_home
+from core.settings import Settings
+from tests.core.hermes.sessions.homes import change, fixture_home, insert, make_home
+
+
+def opened(home: Path, tmp_path: Path) -> Opened:
+    return open_home(
+        home=str(home),
+        kind="hermes",
+        profile=None,
+        environ={},
+        user_home=tmp_path,
+        state=tmp_path / "state",
+        settings=Settings(),
+        clock=lambda: datetime(2026, 11, 29, 12, 0, tzinfo=UTC),
+    )
+
+
+def said(desk: Opened) -> dict[str, tuple[bool | None, str]]:
+    return {each.name: (each.ok, each.message) for each in past_health.checks(desk)}
+
+
+def feed(desk: Opened) -> None:
+    assert indexing.update(
+        desk, indexing.index_of(desk), progress=lambda *_: None, cancelled=lambda: False
+    )
+
+
+def test_a_sound_past_is_found_by_a_query(tmp_path: Path) -> None:
+    desk = opened(fixture_home(tmp_path / "home"), tmp_path)
+    found = said(desk)
+    assert found["search"][0] is True
+    assert "finds its message" in found["search"][1]
+    assert found["search index"] == (None, "not made yet; the database's own full text answers")
+    assert [each.name for each in health.checkup(desk)].count("search index") == 1
+
+
+def test_a_full_text_that_lost_a_message_is_seen(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s"})
+    insert(home, "messages", {"session_id": "s", "content": "harbourmaster"})
+    change(home, "DELETE FROM messages_fts")
+    ok, words = said(opened(home, tmp_path))["search"]
+    assert ok is False
+    assert "misses its message" in words
+
+
+def test_how_the_index_stands(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s"})
+    insert(home, "messages", {"session_id": "s"}, {"session_id": "s"})
+    desk = opened(home, tmp_path)
+    feed(desk)
+    ok, words = said(desk)["search index"]
+    assert ok is True
+    assert words.startswith("2 messages, ")
+    off = replace(desk, settings=replace(desk.settings, search_index=False))
+    assert said(off)["search index"] == (None, "off; the database's own full text answers")
+    (home / "state.db").unlink()
+    insert(make_home(home), "sessions", {"id": "t"})
+    insert(home, "messages", {"session_id": "t"})
+    ok, words = said(desk)["search index"]
+    assert ok is None
+    assert words.startswith("it is of another file")
+
+
+def test_a_broken_index_is_said(tmp_path: Path) -> None:
+    desk = opened(fixture_home(tmp_path / "home"), tmp_path)
+    feed(desk)
+    (index,) = (tmp_path / "state" / indexing.FOLDER).iterdir()
+    (index / "messages" / "meta.json").unlink()
+    ok, words = said(desk)["search index"]
+    assert ok is False
+    assert words.startswith("cannot be used: a file of it is missing")
+
+
+def test_no_past_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (check,) = past_health.checks(opened(home, tmp_path))
+    assert check.ok is None
+    assert check.message.startswith("There is no state.db")
