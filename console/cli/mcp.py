@@ -6,9 +6,11 @@ import importlib
 
 import click
 
+from console.cli.knowledge import open_shelf
 from console.cli.session import Session, pass_session
 from core.errors import SignoffError
 
+_SIGNOFF, _ORIGINAL = "signoff", "hermes-memory-rag"
 #: What the SDK installs as.
 _PACKAGES = frozenset({"mcp", "mcp_types", "anyio"})
 
@@ -24,8 +26,8 @@ class NeedsExtraError(SignoffError):
 @click.option("--read-only", is_flag=True, help="Offer only what changes and proposes nothing.")
 @click.option(
     "--server",
-    type=click.Choice(["signoff"]),
-    default="signoff",
+    type=click.Choice([_SIGNOFF, _ORIGINAL]),
+    default=_SIGNOFF,
     show_default=True,
     help="The name and the tools to serve.",
 )
@@ -36,7 +38,6 @@ def mcp(session: Session, read_only: bool, server: str) -> None:
     An agent searches the past and keeps notes; what would change memory or skills becomes a
     proposal that waits for you. Started by the agent's client, not by hand.
     """
-    opened = session.open()
     try:
         serving = importlib.import_module("console.mcp.server")
     except ModuleNotFoundError as problem:
@@ -46,4 +47,6 @@ def mcp(session: Session, read_only: bool, server: str) -> None:
             "`signoff mcp` needs the official MCP SDK", "Install it: pip install 'signoff[mcp]'"
         ) from problem
     tools = importlib.import_module("console.mcp.tools")
+    # The note store's own server needs no home of an agent.
+    opened = open_shelf(session, None) if server == _ORIGINAL else session.open()
     serving.serve(opened, tools.Offer(server, read_only))

@@ -154,3 +154,58 @@ class Remember(Arguments):
     )
     reason: Words = _WHY
     session_id: Name = _SESSION
+
+
+_PROJECT = Field("", description="By default that of the folder the server was started in.")
+_SHORT = Field(min_length=1, description="The short id that recall prints.")
+
+
+class Recall(Arguments):
+    """What is known on a question: the project's wiki, its code, notes from earlier work, then
+    notes of every project. Bounded; says which layer has nothing."""
+
+    query: Text
+    project: Name = _PROJECT
+    layer: Name = Field("auto", description="auto, wiki, code or memory.")
+    top_wiki: int = 2
+    top_code: int = 3
+    top_memory: int = 1
+
+
+class Learn(Arguments):
+    """Keep one thing learnt as a note of the project, at most 500 characters. The same text twice
+    is one note. A kind like rag:gotcha says on which wiki page it will be merged."""
+
+    text: Text
+    kind: Name = "learning"
+    project: Name = _PROJECT
+    supersedes: Name = Field("", description="The short id of the note this one replaces.")
+
+
+class Retire(Arguments):
+    """Withdraw a note that is wrong or over. It is kept, and recall stops returning it."""
+
+    node_id: Name = _SHORT
+    reason: Words = ""
+    project: Name = _PROJECT
+
+
+class Stats(Arguments):
+    """What the store holds of a project, how it is used, and whether notes are due to be merged."""
+
+    project: Name = _PROJECT
+
+
+class IngestCode(Arguments):
+    """Index the source files below a folder that the projects file names."""
+
+    root: Words = Field(min_length=1)
+    project: Name = Field("", description="By default the folder's name.")
+    rebuild: bool = True
+
+
+class IngestWiki(Arguments):
+    """Index the Markdown pages below a folder that the projects file names, all of them anew."""
+
+    wiki_dir: Words = Field(min_length=1)
+    project: Name = Field("", description="By default the folder's name.")

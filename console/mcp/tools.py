@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from console.mcp import arguments, hermes
+from console.mcp import arguments, hermes, knowledge
 from console.mcp.answers import Answer
 from core.desk.opening import Opened
 from core.homes.hermes.staging import Caller
 
-#: The name signoff serves under.
-SIGNOFF = "signoff"
+#: The names to serve under: signoff's own, and that of the note store's own server.
+SIGNOFF, ORIGINAL = "signoff", "hermes-memory-rag"
 
 
 class Part(StrEnum):
@@ -73,6 +73,48 @@ HERMES = (
 )
 
 
+NOTES = (
+    Tool(
+        "recall",
+        "Recall what is known",
+        arguments.Recall,
+        knowledge.recall,
+        Part.SEARCH,
+        writes=False,
+    ),
+    Tool("learn", "Keep a note", arguments.Learn, knowledge.learn, Part.WRITE),
+    Tool(
+        "retire",
+        "Withdraw a note",
+        arguments.Retire,
+        knowledge.retire,
+        Part.WRITE,
+        destroys=True,
+    ),
+    Tool(
+        "stats", "Count what is known", arguments.Stats, knowledge.stats, Part.SEARCH, writes=False
+    ),
+)
+INGEST = (
+    Tool(
+        "ingest_code",
+        "Index code",
+        arguments.IngestCode,
+        knowledge.ingest_code,
+        Part.WRITE,
+        destroys=True,
+    ),
+    Tool(
+        "ingest_wiki",
+        "Index a wiki",
+        arguments.IngestWiki,
+        knowledge.ingest_wiki,
+        Part.WRITE,
+        destroys=True,
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What is served: ``server`` is the name it is served under."""
@@ -83,8 +125,9 @@ class Offer:
     def tools(self, opened: Opened) -> Mapping[str, Tool]:
         """The tools a client sees on a home, by name, in a fixed order."""
         off = opened.settings.mcp_off
+        every = (*NOTES, *INGEST) if self.server == ORIGINAL else (*HERMES, *NOTES)
         return {
             tool.name: tool
-            for tool in HERMES
+            for tool in every
             if tool.part not in off and not (self.read_only and tool.writes)
         }

@@ -26,12 +26,23 @@ class Place:
     settings: Path
 
     @property
+    def store(self) -> Path:
+        """The knowledge store that goes with it; it need not be there."""
+        return self.state.parent / "notes"
+
+    @property
+    def projects(self) -> Path:
+        return self.state.parent / "projects.yaml"
+
+    @property
     def environ(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if k in {"PATH", "LANG", "TMPDIR"}}
         return kept | {
             "HOME": str(self.state.parent / "nobody"),
             "HERMES_MANAGED_DIR": str(self.state.parent / "managed"),
             "PYTHONPATH": str(ROOT),
+            "HERMES_RAG_STORE": str(self.store),
+            "HERMES_RAG_PROJECTS_FILE": str(self.projects),
             "SIGNOFF_STATE": str(self.state),
             "SIGNOFF_SETTINGS": str(self.settings),
         }

@@ -18,20 +18,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from console.mcp.arguments import Memory, ProposeSkill, Remember, SessionSearch
+from console.mcp import tools
 from console.mcp.server import Desk
-from console.mcp.tools import Offer
+from console.mcp.tools import ORIGINAL, SIGNOFF, Offer
 from console.sample import write_sample
 from core.desk.decide import Request, approve
 from core.desk.opening import Opened
+from core.homes.base import Discovery, Kind
 from core.homes.hermes.staging import Caller
 from core.settings import Settings
 from tests.console.mcp_clients import Place, client, refusal, said, told
 from tests.console.plain import NOW
+from tests.core.desks import NOW as TODAY
 from tests.core.desks import SKILL, make_home, open_on
 
 NOTE = "Tide gauge 3 reads 4 cm high since the quay was rebuilt."
-ALL = ["session_search", "memory", "remember", "propose_skill"]
+HOME = ["session_search", "memory", "remember", "propose_skill"]
+ALL = [*HOME, "recall", "learn", "retire", "stats"]
+READING = {"session_search", "recall", "stats"}
 
 
 @pytest.fixture
@@ -71,8 +75,8 @@ async def test_a_client_lists_every_tool(place: Place, mode: str) -> None:
         assert tool.title
         assert tool.description
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (tool.name == "session_search")
-        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.read_only_hint is (tool.name in READING)
+        assert tool.annotations.destructive_hint is (tool.name == "retire")
         assert tool.annotations.open_world_hint is False
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
@@ -162,23 +166,24 @@ async def test_who_misses_an_entry_gets_the_entries(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "settings_text", "offered"),
+    ("words", "settings_text", "gone"),
     [
-        (["--read-only"], "", ["session_search"]),
-        ([], "[mcp]\nsearch_enabled = false\n", ["memory", "remember", "propose_skill"]),
-        ([], "[mcp]\nwrite_enabled = false\n", ["session_search", "propose_skill"]),
-        ([], "[mcp]\nskill_proposals = false\n", ["session_search", "memory", "remember"]),
+        (["--read-only"], "", set(ALL) - READING),
+        ([], "[mcp]\nsearch_enabled = false\n", READING),
+        ([], "[mcp]\nwrite_enabled = false\n", {"memory", "remember", "learn", "retire"}),
+        ([], "[mcp]\nskill_proposals = false\n", {"propose_skill"}),
     ],
 )
 async def test_settings_take_tools_off_the_list(
-    place: Place, words: list[str], settings_text: str, offered: list[str]
+    place: Place, words: list[str], settings_text: str, gone: set[str]
 ) -> None:
     place.settings.write_text(settings_text, encoding="utf-8")
     async with client(place, *words) as agent:
-        assert [tool.name for tool in (await agent.list_tools()).tools] == offered
-        for name in set(ALL) - set(offered):
-            gone = await agent.call_tool(name, {"note": "x", "name": "x"})
-            assert refusal(gone) == f"There is no tool {name}."
+        listed = [tool.name for tool in (await agent.list_tools()).tools]
+        assert listed == [name for name in ALL if name not in gone]
+        for name in gone:
+            answer = await agent.call_tool(name, {"note": "x", "name": "x"})
+            assert refusal(answer) == f"There is no tool {name}."
 
 
 # -- hostile calls ---------------------------------------------------------------------------------
@@ -242,8 +247,9 @@ _JSON = st.recursive(
 _ARGUMENTS = st.dictionaries(
     st.sampled_from(
         sorted(
-            {*Memory.model_fields, *ProposeSkill.model_fields, *Remember.model_fields}
-            | {*SessionSearch.model_fields, "path"}
+            {"path"}.union(
+                *(tool.model.model_fields for tool in (*tools.HERMES, *tools.NOTES, *tools.INGEST))
+            )
         )
     ),
     st.one_of(
@@ -257,37 +263,54 @@ _ARGUMENTS = st.dictionaries(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(name=st.sampled_from([*ALL, "approve", "", "undo"]), arguments=_ARGUMENTS, who=_WORDS)
+@given(
+    name=st.sampled_from([*ALL, "ingest_code", "ingest_wiki", "approve", "", "undo"]),
+    server=st.sampled_from([SIGNOFF, SIGNOFF, ORIGINAL]),
+    arguments=_ARGUMENTS,
+    who=_WORDS,
+)
 def test_no_call_changes_anything_but_what_waits(
-    tmp_path_factory: pytest.TempPathFactory, name: str, arguments: dict[str, Any], who: str
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    server: str,
+    arguments: dict[str, Any],
+    who: str,
 ) -> None:
+    """Only pending, signoff's own folder and the knowledge store (issue 8, "It shows" 1)."""
     root = tmp_path_factory.mktemp("gate")
-    desk = open_on(make_home(root / "home"), root / "state")
+    desk = desk_on(root)
     before = snapshot(desk.found.home)
-    answer = Desk(desk, Offer()).answer(name, arguments, Caller(who, who))
-    assert answer.text
+    answer = Desk(desk, Offer(server)).answer(name, arguments, Caller(who, who))
     answer.text.encode("utf-8")
     assert "unforeseen" not in answer.text
     assert snapshot(desk.found.home) == before
-    assert {path.name for path in root.iterdir()} <= {"home", "state"}
+    assert {path.name for path in root.iterdir()} <= {"home", "state", "notes"}
     assert len(waiting(desk.found.home)) == (answer.record is not None)
 
 
-def desk_on(tmp_path: Path, off: frozenset[str] = frozenset()) -> tuple[Desk, Opened]:
-    opened = open_on(make_home(tmp_path / "home"), tmp_path / "state")
-    opened = Opened(opened.found, opened.state, Settings(mcp_off=off), opened.environ, opened.clock)
-    return Desk(opened, Offer()), opened
+def desk_on(root: Path) -> Opened:
+    """A small home; its knowledge store lies beside it."""
+    home = make_home(root / "home").resolve()
+    environ = {
+        "HERMES_RAG_STORE": str(root / "notes"),
+        "HERMES_RAG_PROJECTS_FILE": str(root / "none.yaml"),
+        "HERMES_RAG_WIKI_ROOT": str(root / "wikis"),
+    }
+    found = Discovery(home, Kind.HERMES, "default", home)
+    return Opened(found, root / "state", Settings(), environ, lambda: TODAY)
 
 
 def test_a_log_that_cannot_be_written_stops_every_tool(tmp_path: Path) -> None:
-    desk, opened = desk_on(tmp_path)
+    opened = desk_on(tmp_path)
     (tmp_path / "state").write_text("a file", encoding="utf-8")
-    answer = desk.answer("remember", {"note": "x"}, Caller())
-    assert answer.failed
-    assert "log of calls" in answer.text
+    for name, arguments in (("remember", {"note": "x"}), ("learn", {"text": "x"})):
+        answer = Desk(opened, Offer()).answer(name, arguments, Caller())
+        assert answer.failed
+        assert "log of calls" in answer.text
     assert waiting(opened.found.home) == set()
+    assert not (tmp_path / "notes").exists()
 
 
 # -- two at once -----------------------------------------------------------------------------------

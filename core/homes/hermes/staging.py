@@ -52,7 +52,7 @@ class Caller:
     def words(self) -> str:
         """A line for people, safe to draw, without a full stop."""
         named = f"{self.client} {self.version}".strip() or "a client without a name"
-        said = f"proposed by {one_line(named, 60)} over MCP"
+        said = f"from {one_line(named, 60)} over MCP"
         if self.session_id:
             said += f", session {one_line(self.session_id, 60)}"
         return f"{said}: {one_line(self.reason, _WORDS)}" if self.reason else said
