@@ -322,6 +322,18 @@ def test_a_person_approves_what_was_staged(tmp_path: Path) -> None:
     assert stage_memory(desk, {"action": "add", "content": "delta four"}, WHO).category == "noop"
 
 
+def test_a_person_sees_who_proposed_it_and_why(tmp_path: Path) -> None:
+    desk = opened(tmp_path)
+    who = Caller("claude\x1b[2J", "2.1", "s-17", "the harbour\nmaster said so")
+    staged = stage_memory(desk, {"action": "add", "content": "delta"}, who)
+    assert staged.id is not None
+    origin = show(desk, staged.id).origin
+    assert origin is not None
+    assert origin.words == (
+        "from claude␛[2J 2.1 over MCP, session s-17: the harbour⏎master said so"
+    )
+
+
 def test_a_full_queue_takes_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = opened(tmp_path)
     monkeypatch.setattr(staging, "MOST_WAITING", 2)

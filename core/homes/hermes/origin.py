@@ -20,6 +20,7 @@ from core.clock import is_date
 from core.errors import UnreadableError
 from core.homes.hermes.pending import Proposal
 from core.homes.hermes.sessions.opening import DATABASE, Database, NoDatabaseError, decoded, reading
+from core.homes.hermes.staging import staged_by
 from core.text import one_line
 
 BACKGROUND = "background_review"
@@ -58,9 +59,12 @@ class _Hit:
 def trace(home: Path, proposal: Proposal, seconds: float = SECONDS) -> Provenance:
     """The message whose tool result carries the id of ``proposal``; never raises.
 
+    A record that was staged for another client says itself who proposed it and why.
     ``home`` is the home's folder on this machine. At most about ``seconds`` are spent, waiting for
     a lock included.
     """
+    if caller := staged_by(proposal.raw):
+        return Provenance(caller.words)
     if proposal.origin == BACKGROUND:
         return Provenance("the background review leaves no conversation")
     if not proposal.id or _SURROGATE.search(proposal.id):
