@@ -224,6 +224,8 @@ def one_line(text: str, limit: int) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text in small letters without accents, as the full text compares them."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
     folded = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(char for char in folded if not unicodedata.combining(char))
     return _WORD.findall(plain)

@@ -18,7 +18,7 @@ from core.homes.rag.own_rows import node_in
 #: Rows that all ranked words of a question may have together.
 BUDGET = 6_000
 #: Rows ranked by their texts where every word is a common one.
-_CLOSER = 200
+_CLOSER = 60
 #: Best rows looked at for one that holds every word.
 _POOL = 200
 _NODE = "n.id, n.document, n.metadata"
