@@ -34,16 +34,18 @@ def curator_lines(item: CuratorItem) -> Content:
         ("Curator  ", ink.TITLE),
         (sign, style),
         ink.line(item.next_run, style),
-        (_changes(item.changes), ink.WARNING if item.changes else ink.LABEL),
+        (_changes(item), ink.WARNING if item.changes else ink.LABEL),
         ink.line(f"; {item.last_run}", ink.LABEL),
     )
     if item.blocked:
-        said = f"‼ Nothing is written while the usage rows cannot be read: {item.blocked}"
+        said = f"‼ Nothing is written: the usage rows cannot be read ({item.blocked})"
         return Content("\n").join([runs, ink.line(said, ink.DANGER)])
     return Content("\n").join([runs, ink.line(item.limits, ink.LABEL)])
 
 
-def _changes(count: int) -> str:
-    return {0: ", changes nothing", 1: ", changes 1 skill"}.get(
-        count, f", changes {count:,} skills"
-    )
+def _changes(item: CuratorItem) -> str:
+    """What the next run changes; of a run that does not come, nothing."""
+    if item.stopped or item.paused:
+        return ""
+    many = {0: "nothing", 1: "1 skill"}.get(item.changes, f"{item.changes:,} skills")
+    return f", changes {many}"

@@ -176,7 +176,7 @@ def _archived(
     live, changes = detail.against
     if live:
         yield from _title(f"Beside the live {live}", width)
-        same = "Both hold the same files." if not changes else "Red is live, green is this copy."
+        same = "Both hold the same files." if not changes else "- is live, + is this copy."
         yield from _flow(ink.line(same, ink.LABEL), width)
         yield from file_lines(changes, width, split=False, folded=True)
     yield from _listed("Other copies", detail.copies, width)

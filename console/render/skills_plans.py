@@ -67,7 +67,7 @@ def _plan(outcome: Outcome, against: tuple[str, Sequence[Change]], width: int) -
     live, changes = against
     if live:
         yield Line(Content(""))
-        said = f"Beside the live {live}: red is live, green is this copy"
+        said = f"Beside the live {live}: - is live, + is this copy"
         same = f"The live {live} holds the same files"
         yield from _flow(ink.line(said if changes else same, ink.TITLE), width)
         yield from file_lines(changes, width, split=False, folded=True)

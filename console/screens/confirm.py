@@ -10,27 +10,31 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from console.render import ink
 from console.render.line import Line
 from console.widgets.lines import LineView
 
 #: Lines of a list that are in view at most; the rest scrolls.
 IN_VIEW = 24
+#: Cells of a title: the name of a skill may be long, and anything.
+TITLE = 60
 
 
 class Confirm(ModalScreen[bool]):
     """Shows what ``draw`` makes of a width in cells; whether the person agreed.
 
-    ``verb`` says what enter does (``refuses these 12``).
+    ``verb`` says what y does (``refuses these 12``). Enter does nothing: a key pressed by habit
+    is no answer.
     """
 
-    BINDINGS: ClassVar = [("y,enter", "agree", "do it"), ("escape,q,n", "leave", "leave")]
+    BINDINGS: ClassVar = [("y", "agree", "do it"), ("escape,q,n", "leave", "leave")]
 
     def __init__(self, title: str, verb: str, draw: Callable[[int], Sequence[Line]]) -> None:
         super().__init__()
         self._draw = draw
         self._box = Vertical(LineView(id="sheet"), classes="dialog")
-        self._box.border_title = Content(title)
-        self._box.border_subtitle = Content(f"y or enter {verb}, esc leaves all as it is")
+        self._box.border_title = ink.cut(title, TITLE)
+        self._box.border_subtitle = Content(f"y {verb}, n or esc leaves all as it is")
 
     def compose(self) -> ComposeResult:
         yield self._box

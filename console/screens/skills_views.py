@@ -44,7 +44,7 @@ def curator_of(board: Board) -> CuratorItem:
     return CuratorItem(
         next_run=when,
         last_run=ran,
-        limits=f"{limits_of(board)}; every {span(settings.interval_hours * 3600)}",
+        limits=limits_of(board),
         blocked=board.blocked,
         paused=board.state.paused,
         stopped=not settings.enabled,
