@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PEER_READY := $(PEER)/.ready
 JOBS ?= 2
 
-.PHONY: test lint types demo screenshots interop bench clean
+.PHONY: test lint types demo screenshots interop bench bench-large clean
 
 test: lint types
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench"
@@ -31,6 +31,10 @@ interop: $(READY) $(PEER_READY)
 
 bench: $(READY)
 	$(BIN)/python -m pytest -m bench -s tests/perf
+	SIGNOFF_PEER=$${SIGNOFF_PEER:-} $(BIN)/python -m pytest -m bench -s tests/interop
+
+bench-large: $(READY)
+	SIGNOFF_LARGE=1 $(BIN)/python -m pytest -m bench -s tests/perf/test_search.py -k 1_000_000
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from core.desk import health, indexing, past_health
 from core.desk.opening import Opened, open_home
 from core.settings import Settings
@@ -85,7 +83,7 @@ def test_a_broken_index_is_said(tmp_path: Path) -> None:
     assert words.startswith("cannot be used: a file of it is missing")
 
 
-def test_no_past_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_past_is_no_fault(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (check,) = past_health.checks(opened(home, tmp_path))
