@@ -106,7 +106,7 @@ def print_queue(session: Session, listed: triage.Listing) -> None:
             paint.say([Text()])
     for item in broken:
         lead = Text(f"{paint.word(named[item.file])}  ! ", style="red")
-        reason = f"cannot be read, only refused: {item.reason}"
+        reason = f"cannot be read: {item.reason}; {item.way_out}"
         paint.say(paint.hang(lead, paint.plain(reason, "red"), room))
     unreadable = f"{len(broken)} unreadable" if broken else ""
     counts = (paint.count(len(shown), "proposal"), unreadable, asleep)

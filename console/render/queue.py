@@ -37,6 +37,9 @@ class QueueItem:
 
     ``note`` is said in place of the summary (why it failed, who decided it). ``rivals`` counts
     other proposals for the same thing; ``digest`` tells one content of the record from another.
+    ``broken`` says why the record itself is no proposal, ``""`` if it is one; a ``status`` of
+    ``unreadable`` alone means that a file it needs cannot be read. ``by_hand``: only a person can
+    remove it.
     """
 
     key: str
@@ -53,6 +56,8 @@ class QueueItem:
     note: str = ""
     rivals: int = 0
     digest: str = ""
+    broken: str = ""
+    by_hand: bool = False
 
     @property
     def word(self) -> str:

@@ -80,8 +80,10 @@ class DecidingRoom(Room):
     # -- why not ---------------------------------------------------------------------------
 
     def why_not(self, action: str) -> str | None:
-        if action in ("approve", "reject"):
-            return self._why_not_decide(action)
+        if action == "approve":
+            return self._why_not_approve()
+        if action == "reject":
+            return self._why_not_reject()
         if action == "snooze":
             return self._why_not_wait()
         if action == "refuse_dead" and not any(map(_is_dead, self.queue.items)):
@@ -90,27 +92,27 @@ class DecidingRoom(Room):
             return "No rival waits of what was approved last"
         return None
 
-    def _why_not_decide(self, action: str) -> str | None:
+    def _why_not_approve(self) -> str | None:
         item = self._item()
         if self.queue.marked:
             return None
-        if item is None:
-            return "The queue is empty"
-        if item.is_settled:
-            return f"{item.id} is {item.fate}"
-        if action == "approve" and item.status not in _LANDING:
-            return f"It would not land ({item.status.replace('_', ' ')}): r refuses it"
+        if item is None or item.is_settled:
+            return why_not_now(item)
+        if item.status not in _LANDING:
+            way = "remove it by hand" if item.by_hand else "r refuses it"
+            return f"It would not land ({item.status.replace('_', ' ')}): {way}"
         return None
 
-    def _why_not_wait(self) -> str | None:
+    def _why_not_reject(self) -> str | None:
         item = self._item()
         if self.queue.marked:
             return None
-        if item is None:
-            return "The queue is empty"
-        if item.is_settled:
-            return f"{item.id} is {item.fate}"
-        return "It cannot be read, only refused" if item.status == "unreadable" else None
+        if item is not None and item.by_hand and not item.is_settled:
+            return f"It could not be brought back: remove {item.key} by hand"
+        return why_not_now(item)
+
+    def _why_not_wait(self) -> str | None:
+        return None if self.queue.marked else why_not_change(self._item())
 
     # -- one row, or those marked ----------------------------------------------------------
 
@@ -285,7 +287,7 @@ class DecidingRoom(Room):
     # -- later -----------------------------------------------------------------------------
 
     def action_snooze(self) -> None:
-        items = [item for item in self._meant() if item.status != "unreadable"]
+        items = [item for item in self._meant() if not item.broken]
 
         def asked(words: str | None) -> None:
             if words is None or not items:
@@ -312,7 +314,23 @@ class DecidingRoom(Room):
 
 
 def _unjudged(item: QueueItem) -> str:
-    return item.summary if item.status == "unreadable" else "It is still being judged; try again"
+    return item.summary if item.broken else "It is still being judged; try again"
+
+
+def why_not_now(item: QueueItem | None) -> str | None:
+    """Why there is nothing to decide in ``item``, the row at the cursor."""
+    if item is None:
+        return "The queue is empty"
+    return f"{item.id} is {item.fate}" if item.is_settled else None
+
+
+def why_not_change(item: QueueItem | None) -> str | None:
+    """Why ``item`` can be neither put off nor edited."""
+    reason = why_not_now(item)
+    if reason is None and item is not None and item.broken:
+        way = "remove it by hand" if item.by_hand else "only refused"
+        return f"It cannot be read, {way}"
+    return reason
 
 
 def meant_to_land(label: Label) -> Label:

@@ -204,7 +204,7 @@ class ReviewScreen(NarrowingRoom):
         item = self._item()
         if item is None or self.signoff.opened is None or self._foresee():
             return
-        if item.status == "unreadable" or item.fate == "gone":
+        if item.broken or item.fate == "gone":
             self._say(f"{item.id}: {item.note or item.summary}")
             return
         opened, token, now = self.signoff.opened, item.token, self.signoff.now()

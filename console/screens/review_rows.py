@@ -51,6 +51,7 @@ def _proposal(proposal: Proposal, now: datetime, old: QueueItem | None) -> Queue
 
 
 def _unreadable(item: Unreadable, old: QueueItem | None) -> QueueItem:
+    kept = old if old is not None and old.fate != "gone" else None
     return QueueItem(
         key=item.file,
         token=f"{item.subsystem}/{item.id}",
@@ -60,9 +61,12 @@ def _unreadable(item: Unreadable, old: QueueItem | None) -> QueueItem:
         target=item.id,
         age="",
         origin=item.subsystem,
-        summary=f"cannot be read: {item.reason}; it can only be refused",
+        summary=f"cannot be read: {item.reason}; {item.way_out}",
         status="unreadable",
-        fate=old.fate if old is not None and old.fate != "gone" else "",
+        fate=kept.fate if kept else "",
+        note=kept.note if kept else "",
+        broken=item.reason,
+        by_hand=item.by_hand,
     )
 
 

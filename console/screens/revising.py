@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from console.render import ink
 from console.render.queue import QueueItem
 from console.screens.choose import Choose
-from console.screens.deciding import DecidingRoom
+from console.screens.deciding import DecidingRoom, why_not_change
 from console.screens.editor import edit_text
 
 if TYPE_CHECKING:
@@ -29,15 +29,9 @@ class RevisingRoom(DecidingRoom):
     """An edit is written into the record at once and judged anew; undo brings the old one back."""
 
     def why_not(self, action: str) -> str | None:
-        return self._why_not_revise() if action in ("edit", "convert") else super().why_not(action)
-
-    def _why_not_revise(self) -> str | None:
-        item = self._item()
-        if item is None:
-            return "The queue is empty"
-        if item.is_settled:
-            return f"{item.id} is {item.fate}"
-        return "It cannot be read, only refused" if item.status == "unreadable" else None
+        if action in ("edit", "convert"):
+            return why_not_change(self._item())
+        return super().why_not(action)
 
     def action_edit(self) -> None:
         self._open_sheet(self._choose_part)

@@ -195,8 +195,8 @@ def plan_item(view: View, item: Item, judging: Judging) -> Plan | Receipt:
         item.name,
         False,
         "unreadable_target",
-        f"It cannot be read ({item.entry.reason}), only refused",
-        next=f"`{command('reject', item.name)}`.",
+        f"It cannot be read ({item.entry.reason}); {item.entry.way_out}",
+        next="" if item.entry.by_hand else f"`{command('reject', item.name)}`.",
     )
 
 

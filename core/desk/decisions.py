@@ -135,7 +135,7 @@ def snooze(opened: Opened, token: str, until: datetime | None) -> Proposal:
     if isinstance(proposal, Unreadable):
         raise UnreadableError(
             f"{proposal.file} is no proposal: {proposal.reason}",
-            f"It can only be refused: `signoff reject {proposal.id}`",
+            proposal.hint,
         )
     now = opened.clock()
     if until is not None and until <= now:

@@ -222,10 +222,7 @@ def first_sight(
 def readable(item: Proposal | Unreadable) -> Proposal:
     """``item`` if it can be judged. Raises :class:`UnreadableError`."""
     if isinstance(item, Unreadable):
-        raise UnreadableError(
-            f"{item.file} is no proposal: {item.reason}",
-            f"It can only be refused: `signoff reject {item.id}`",
-        )
+        raise UnreadableError(f"{item.file} is no proposal: {item.reason}", item.hint)
     return item
 
 

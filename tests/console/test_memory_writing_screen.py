@@ -259,7 +259,7 @@ async def test_normalise_shows_what_it_would_do_and_does_it_on_y(home: Path) -> 
         await console.press(MEMORY_MODE)
         assert "The agent refuses to edit it" in console.words
         await console.press("N")
-        assert "y or enter mends it, esc leaves all as it is" in console.picture
+        assert "y mends it, n or esc leaves all as it is" in console.picture
         assert "MEMORY.md is mended in 1 place" in console.words
         assert "All 14 entries keep every character." in console.words
         assert "Changed memories/MEMORY.md" in console.words

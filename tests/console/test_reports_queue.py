@@ -355,6 +355,12 @@ def test_d44_a_huge_record_and_a_huge_target_are_named_with_their_reason(
             file.truncate(300_000_000)
     (row,) = cli("pending", "--json", home=home).json["unreadable"]
     assert row["reason"] == "larger than 64 MiB"
+    way_out = "cannot be read: larger than 64 MiB; remove pending/skills/huge.json by hand"
+    assert way_out in " ".join(cli("pending", home=home).out.split())
+    assert "Remove it by hand: it could not be brought back." in cli("show", "huge", home=home).err
+    refused = one(cli("approve", "huge", "--json", home=home))
+    assert refused["message"].endswith("; remove pending/skills/huge.json by hand")
+    assert "reject" not in refused["next"]
     shown = cli("show", "t", "--json", home=home).json
     assert (shown["status"], shown["category"]) == ("unreadable", "unreadable_target")
     where = "skills/ops/deploy/references/huge.md"

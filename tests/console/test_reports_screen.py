@@ -209,25 +209,32 @@ async def test_d44_a_file_of_some_hundred_megabytes_is_named_and_not_read(
     async with open_console(home) as console:
         assert console.row("target").status == "unreadable"
         await console.at("huge")
-        assert "larger than 64 MiB" in console.words
+        way_out = "cannot be read: larger than 64 MiB; remove pending/memory/huge.json by hand"
+        assert way_out in console.words
         assert console.row("huge").word == "unreadable"
         await console.at("fine")
         assert "Adds 1 entry" in console.words
-        # What could not be brought back is not removed either.
+        # What could not be brought back is not removed either, and no key says that it would be.
         await console.at("huge")
         await console.press("r")
+        said = "It could not be brought back: remove pending/memory/huge.json by hand"
+        assert console.flash == said
+        await console.press("a")
+        assert console.flash == "It would not land (unreadable): remove it by hand"
+        await console.press("e")
+        assert console.flash == "It cannot be read, remove it by hand"
+        # Among several its row says why it stays.
+        await console.press("*", "r")
         assert console.row("huge").fate == "failed"
-        assert console.flash.endswith("could not be brought back; remove it by hand")
+        assert console.row("huge").note.endswith("could not be brought back; remove it by hand")
+        await console.reload()
+        second = row_of(console, "huge")[1]
+        assert "It is no readable file" in second
         assert (home / "pending/memory/huge.json").stat().st_size == HUGE
     assert read
     assert max(read) < 100_000
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="ReviewScreen takes a proposal whose target is unreadable for an unreadable record",
-)
 async def test_d15_a_store_that_cannot_be_read_is_said_in_the_preview(home: Path) -> None:
     """D15: with a Latin-1 byte in MEMORY.md the preview says so, not only the row's sign."""
     (home / MEMORY).write_bytes(b"caf\xe9 at noon\n\xc2\xa7\nbeta")
@@ -235,6 +242,14 @@ async def test_d15_a_store_that_cannot_be_read_is_said_in_the_preview(home: Path
     async with open_console(home) as console:
         assert console.row("d15").status == "unreadable"
         assert "byte 3 (0xe9) is not UTF-8" in console.words
+        # The record itself is fine: what it asks is shown, and it can be edited and put off.
+        assert "It proposes x" in console.words
+        await console.press("a")
+        assert console.flash == "It would not land (unreadable): r refuses it"
+        await console.press("E")
+        assert console.flash == "It has no other form"
+        await console.press("Z", *"7d", "enter")
+        assert console.row("d15") is None
 
 
 async def test_d45_enter_alone_decides_nothing_in_an_empty_prompt(home: Path) -> None:
@@ -273,18 +288,15 @@ async def test_d45_a_list_of_what_would_go_is_left_by_any_way_but_yes(home: Path
         assert tree(home) == before
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="Confirm takes enter for yes; the report wants it to do nothing",
-)
 async def test_d45_enter_alone_agrees_to_no_list(home: Path) -> None:
     """D45: press d, then Enter, and it was gone: the default answer is no."""
     propose(home, "d45", remove("nowhere"))
     before = tree(home)
     async with open_console(home) as console:
         await console.press("D", "enter")
+        assert isinstance(console.app.screen, Confirm)
         assert tree(home) == before
+        assert "y refuses 1, n or esc leaves all as it is" in console.picture
 
 
 @pytest.mark.parametrize("size", [(140, 42), (80, 24)])

@@ -147,7 +147,7 @@ async def test_only_shown_rows_are_refused_and_newcomers_are_announced(home: Pat
         # Meanwhile the text one of them looks for came into being, and the other was decided.
         path = home / MEMORY
         path.write_text(path.read_text() + "\n§\nnowhere")
-        await console.press("enter")
+        await console.press("y")
         await console.reload()
         assert shown(console) == ["stale1", "late"]
         assert "stood otherwise" in console.row("stale1").note

@@ -55,12 +55,29 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A pending entry that is no record: it can only be rejected. ``reason`` in plain words."""
+    """A pending entry that is no record. ``reason`` in plain words.
+
+    ``by_hand``: what cannot be read whole could not be brought back by undo, nor could a folder
+    with something in it, so no rejection removes it.
+    """
 
     id: str
     file: str
     subsystem: str
     reason: str
+    by_hand: bool = False
+
+    @property
+    def way_out(self) -> str:
+        """What can be done about it, in a few words."""
+        return f"remove {self.file} by hand" if self.by_hand else "it can only be refused"
+
+    @property
+    def hint(self) -> str:
+        """The same for a person at a prompt."""
+        if self.by_hand:
+            return "Remove it by hand: it could not be brought back"
+        return f"It can only be refused: `signoff reject {self.id}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +206,12 @@ def _read(
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
-        return Unreadable(stem, file, subsystem, _reason(problem))
+        return Unreadable(stem, file, subsystem, _reason(problem), by_hand=True)
     if node is None:
         return None
     if node.kind is not NodeKind.FILE:
-        return Unreadable(stem, file, subsystem, _NOT_A_FILE[node.kind])
+        by_hand = not _is_removable(source, file, node.kind)
+        return Unreadable(stem, file, subsystem, _NOT_A_FILE[node.kind], by_hand)
     digest = sha256(node.data)
     if known is not None and (known.sha256, known.mode) == (digest, node.mode):
         return known
@@ -202,6 +220,16 @@ def _read(
     except NotARecordError as problem:
         return Unreadable(stem, file, subsystem, str(problem))
     return _proposal(raw, stem, file, subsystem, digest, node.mode)
+
+
+def _is_removable(source: Source, path: str, kind: NodeKind) -> bool:
+    """Whether undo could bring back what stands there: a link, or a folder with nothing in it."""
+    if kind is not NodeKind.DIR:
+        return kind is NodeKind.LINK
+    try:
+        return not source.names(path)
+    except (OSError, ValueError):
+        return False
 
 
 _NOT_A_FILE = {
