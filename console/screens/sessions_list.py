@@ -77,11 +77,12 @@ class ListingRoom(KeepingRoom):
         opened, facets, limit = self.signoff.opened, self._facets, self._limit
         if opened is None:
             return
+        sources = tuple(self._page.by_source) if self._page is not None else ()
 
         def work() -> Page:
             from console.screens.sessions_past import list_page
 
-            return list_page(opened, facets, limit)
+            return list_page(opened, facets, limit, sources)
 
         self.start_job("list", work, self._listed, self._not_listed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
@@ -110,47 +110,62 @@ def zone_here() -> tzinfo:
 # -- the list --------------------------------------------------------------------------------------
 
 
-def list_page(opened: Opened, facets: Facets, limit: int) -> Page:
-    """At most ``limit`` conversations. Raises :class:`UnreadableError`."""
+def list_page(opened: Opened, facets: Facets, limit: int, sources: Collection[str] = ()) -> Page:
+    """At most ``limit`` conversations. ``sources`` are those known from the last time.
+
+    Raises :class:`UnreadableError`.
+    """
     conversations = past(opened)
-    every = conversations.listing(Filters(with_archived=facets.archived), 0)
-    people = tuple(source for source in every.by_source if source != CRON and source not in HIDDEN)
-    wanted = Filters(with_hidden=facets.hidden, with_archived=facets.archived)
-    if facets.source:
-        wanted = replace(wanted, sources=(facets.source,))
-    elif people and not facets.cron:
-        seen = tuple(source for source in every.by_source if source in HIDDEN)
-        wanted = replace(wanted, sources=(*people, *(seen if facets.hidden else ())))
+    wanted = _wanted(facets, sources)
     listing = conversations.listing(wanted, limit)
+    if set(listing.by_source) != set(sources):
+        # Another source, or the first time: what is no person's is only known now.
+        wanted = _wanted(facets, listing.by_source)
+        listing = conversations.listing(wanted, limit)
     now = opened.clock()
     items = tuple(_item(session, now) for session in listing.sessions)
     shown = {
         source: number
-        for source, number in listing.by_source.items()
-        if (not wanted.sources or source in wanted.sources)
-        and (facets.hidden or source not in HIDDEN or source in wanted.sources)
+        for source, number in sorted(
+            listing.by_source.items(), key=lambda each: (-each[1], each[0])
+        )
+        if source in wanted.sources or not (wanted.sources or source in HIDDEN)
     }
     folders = dict.fromkeys(item.session.workspace.rstrip("/").rpartition("/")[2] for item in items)
     known = {
-        "source": list(every.by_source),
+        "source": list(listing.by_source),
         "in": [folder for folder in folders if folder][:OFFERED],
     }
-    left_out = tuple(_left_out(facets, every, bool(people), CRON not in shown))
-    return Page(items, listing.total, Counts(shown, left_out), every.by_source, known)
+    left_out = tuple(_left_out(facets, listing, shown))
+    return Page(items, listing.total, Counts(shown, left_out), listing.by_source, known)
+
+
+def _wanted(facets: Facets, sources: Collection[str]) -> Filters:
+    """What is listed: what people held, and what the facets let in. Cron alone if there is no
+    other, rather than nothing."""
+    wanted = Filters(with_archived=facets.archived, with_hidden=facets.hidden)
+    if facets.source:
+        return replace(wanted, sources=(facets.source,))
+    seen = [source for source in sources if facets.hidden or source not in HIDDEN]
+    people = [source for source in seen if source != CRON]
+    return replace(wanted, sources=tuple(seen if facets.cron or not people else people))
 
 
 def _left_out(
-    facets: Facets, every: Listing, people: bool, no_cron: bool
+    facets: Facets, listing: Listing, shown: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
     """What the list does not show, each with the key that shows it."""
     if facets.source:
         yield f"only {facets.source}, all", "F"
-    elif people and no_cron and (runs := every.by_source.get(CRON, 0)):
+    elif CRON not in shown and (runs := listing.by_source.get(CRON, 0)):
         yield f"+{runs:,} cron run{'' if runs == 1 else 's'}", "c"
-    if every.archived and not facets.archived:
-        yield f"+{every.archived:,} archived", "a"
-    if every.hidden and not facets.hidden:
-        yield f"+{every.hidden:,} hidden", "H"
+    if listing.archived and not facets.archived:
+        yield f"+{listing.archived:,} archived", "a"
+    hidden = listing.hidden
+    if not facets.source:
+        hidden += sum(n for source, n in listing.by_source.items() if source in HIDDEN)
+    if hidden and not facets.hidden:
+        yield f"+{hidden:,} hidden", "H"
 
 
 def _item(session: Session, now: datetime) -> SessionItem:

@@ -87,7 +87,8 @@ class SearchBar(Widget):
     def begin(self) -> None:
         """Show the line and type in it."""
         self.display = True
-        self.input.focus()
+        # At once: what is typed next is meant for it.
+        self.screen.set_focus(self.input)
 
     def put(self, text: str, *, tell: bool = True) -> None:
         """Another text, the cursor at its end; ``tell`` sends :class:`Changed`."""

@@ -68,7 +68,7 @@ async def test_the_list_shows_people_first_and_counts_what_it_leaves_out(home: P
     async with sessions(home) as console:
         assert [title.split(" ")[0] for title in titles(console)[:2]] == ["Invoice", "Staging"]
         assert "Sessions (9)" in console.picture
-        assert "cli 5 · telegram 2 · slack 1 · discord 1" in console.picture
+        assert "cli 5 · telegram 2 · discord 1 · slack 1" in console.picture
         assert "+6 cron runs: c" in console.picture
         assert "+1 archived: a" in console.picture
         assert "cli · live · 14 msg · tallyport" in console.picture
