@@ -27,7 +27,7 @@ screenshots: $(READY)
 	$(BIN)/python -m screenshots.make
 
 interop: $(READY) $(PEER_READY)
-	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m peer tests/interop
+	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m "peer and not bench" tests/interop
 
 bench: $(READY)
 	$(BIN)/python -m pytest -m bench -s tests/perf

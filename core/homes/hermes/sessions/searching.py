@@ -20,9 +20,9 @@ from core.recall.words import is_cjk
 
 #: Matches looked at before a search is content; ranked, those behind are worse. And how many times
 #: more when these are of too few sessions.
-BLOCK, GROWTH = 250, 2
-#: Matches ranked at first, and walked by id at a time.
-RANKED, WALKED = 5_000, 2_000
+BLOCK, GROWTH = 100, 1.5
+#: Matches ranked at first, and those walked by id at a time for a session that is wanted.
+RANKED, WALKED = 5_000, 40
 #: The most matches that are looked at; beyond, counts are of these.
 MOST = 50_000
 #: Characters of a message that a scan reads.
@@ -114,14 +114,14 @@ def _take(
     while seen < MOST and not is_done():
         if seen == len(ids):
             if order is not Order.RANKED:
-                ids += ask(WALKED, beyond=ids[-1] if ids else None)
+                ids += ask(WALKED * max(found.limit, 1), beyond=ids[-1] if ids else None)
             elif seen in (0, RANKED):
                 ids = ask(MOST if seen else RANKED)
         some = ids[seen : seen + block]
         if not some:
             return
         found.add(fulltext.places(db, some, found.filters))
-        seen, block = seen + len(some), block * GROWTH
+        seen, block = seen + len(some), int(block * GROWTH)
 
 
 def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
