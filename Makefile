@@ -5,9 +5,11 @@ PEER := .venv-peer
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEER_READY := $(PEER)/.ready
+CHROMA := .venv-chroma
+CHROMA_READY := $(CHROMA)/.ready
 JOBS ?= 2
 
-.PHONY: test lint types demo screenshots interop bench bench-large clean
+.PHONY: test lint types demo screenshots interop interop-chroma bench bench-large clean
 
 test: lint types
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench"
@@ -29,6 +31,10 @@ screenshots: $(READY)
 interop: $(READY) $(PEER_READY)
 	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m "peer and not bench" tests/interop
 
+# Apart from the others: chromadb brings half a gigabyte.
+interop-chroma: $(READY) $(CHROMA_READY)
+	SIGNOFF_CHROMA=$(abspath $(CHROMA))/bin/python $(BIN)/python -m pytest -m peer tests/interop/test_chroma.py
+
 bench: $(READY)
 	$(BIN)/python -m pytest -m bench -s tests/perf
 	SIGNOFF_PEER=$${SIGNOFF_PEER:-} $(BIN)/python -m pytest -m bench -s tests/interop
@@ -47,5 +53,10 @@ $(PEER_READY): Makefile
 	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check hermes-agent==0.19.0
 	touch $@
 
+$(CHROMA_READY): Makefile
+	$(PYTHON) -m venv $(CHROMA)
+	$(CHROMA)/bin/python -m pip install --quiet --disable-pip-version-check 'chromadb>=1.5,<2'
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(PEER) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(PEER) $(CHROMA) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
