@@ -37,12 +37,21 @@ def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
     widgets = [
         *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode in _MARKED else MARKING)),
         Content(""),
-        *_group("In a text", _keys(LineView.BINDINGS, keys, ())),
+        *_group(*_reading(mode, keys)),
     ]
     if width < WIDE:
         return [Line(line) for line in (*own, Content(""), *widgets)]
     pairs = zip_longest(own, widgets, fillvalue=Content(""))
     return [Line(left.pad_right(LEFT - left.cell_length) + right) for left, right in pairs]
+
+
+def _reading(mode: str, keys: Mapping[str, str]) -> tuple[str, Iterable[tuple[str, str]]]:
+    """What the keys of the right side are called, and the keys."""
+    if mode == "sessions":
+        from console.screens.sessions_read import Pages
+
+        return "In a conversation", _keys(Pages.BINDINGS, keys, ())
+    return "In a text", _keys(LineView.BINDINGS, keys, ())
 
 
 def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
