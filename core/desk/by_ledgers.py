@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 
 from core.conversations import Cancelled, Engine, Found, Hit, Order, Visibility
+from core.desk.indexing import index_folder, index_of
 from core.desk.opening import Opened
 from core.desk.past import past
 from core.homes.vak import transcript
+from core.homes.vak.index import catalogue, people
 from core.homes.vak.searching import LONGEST, Search
 from core.homes.vak.store import look
 from core.homes.vak.times import nanoseconds
@@ -36,7 +39,21 @@ def search(
         time.monotonic() + seconds,
         cancelled,
     )
-    return asked.found(asked.scanned(), Engine.SCAN)
+    return _by_index(opened, asked) or asked.found(asked.scanned(), Engine.SCAN)
+
+
+def _by_index(opened: Opened, asked: Search) -> Found | None:
+    index = index_of(opened)
+    try:
+        with catalogue.reading(index_folder(opened)) as known:
+            if known is None or not people.is_ready(known, index):
+                return None
+            found = people.by_index(asked, known, index)
+    except sqlite3.Error:
+        return None
+    if found is None:
+        return None
+    return asked.found(found.said, Engine.INDEX, tools=found.tools, corrected=found.corrected)
 
 
 def matches_in(opened: Opened, query: Query, session_id: str) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from core.conversations import Cancelled
 from core.desk.opening import Opened
 from core.errors import UnreadableError
+from core.homes.base import Kind
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.opening import DATABASE, Database, NoDatabaseError, reading
 from core.recall.gather import CRON, TOOL, Place
@@ -21,15 +22,25 @@ from core.recall.index import Category, Document, Index, IndexState, Status
 
 #: The folder of all indexes in signoff's own.
 FOLDER = "index"
+#: The part of a vak home's index that people's search asks.
+PEOPLE = "people"
 #: Characters of a message that can be found by the index.
 LONGEST = 1 << 20
 
 
 def index_of(opened: Opened) -> Index:
     """The index of the home; nothing is read."""
+    folder = index_folder(opened)
+    if opened.found.kind is Kind.VAK:
+        folder = folder / PEOPLE
+    return _index(folder, opened.settings.search_index)
+
+
+def index_folder(opened: Opened) -> Path:
+    """Where the index of the home lies."""
     home = os.path.realpath(opened.found.home)
     name = hashlib.sha256(os.fsencode(home)).hexdigest()
-    return _index(opened.state / FOLDER / name, opened.settings.search_index)
+    return opened.state / FOLDER / name
 
 
 @cache
@@ -67,6 +78,8 @@ def update(
     ``progress`` is told how many of how many messages are in. Where the setting is off the index
     is deleted. Raises :class:`UnreadableError` for a past that cannot be read.
     """
+    if opened.found.kind is Kind.VAK:
+        return _update_ledgers(opened, index, progress, cancelled)
     if not opened.settings.search_index:
         index.delete()
         return False
@@ -85,6 +98,18 @@ def update(
             )
     except NoDatabaseError:
         return False
+
+
+def _update_ledgers(
+    opened: Opened, index: Index, progress: Callable[[int, int], None], cancelled: Cancelled
+) -> bool:
+    from core.homes.vak.index import building
+
+    folder = index_folder(opened)
+    if not opened.settings.search_index:
+        building.delete(folder)
+        return False
+    return building.update(opened.found.home, folder, index, progress=progress, cancelled=cancelled)
 
 
 def documents(db: Database, after: int) -> Iterator[Document]:

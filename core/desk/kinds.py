@@ -57,12 +57,12 @@ def judging(kind: Kind, home: Path, base: Judging) -> Judging:
     return base
 
 
-def past(kind: Kind, home: Path, profile: str) -> Conversations:
-    """The past conversations of a home; opening it reads nothing."""
+def past(kind: Kind, home: Path, profile: str, index: Path) -> Conversations:
+    """The past conversations of a home; opening it reads nothing. ``index``: its index's folder."""
     if kind is Kind.VAK:
         from core.homes.vak.store import Ledgers
 
-        return Ledgers(home)
+        return Ledgers(home, index)
     return StateDb(home, profile=profile)
 
 

@@ -18,6 +18,7 @@ from core.conversations import (
     Visibility,
 )
 from core.desk import kinds
+from core.desk.indexing import index_folder
 from core.desk.opening import Opened
 from core.errors import NotFoundError
 from core.homes.base import Kind
@@ -52,7 +53,8 @@ class Reading:
 
 def past(opened: Opened) -> Conversations:
     """The past conversations of the home; opening it reads nothing."""
-    return kinds.past(opened.found.kind, opened.found.home, opened.found.profile)
+    found = opened.found
+    return kinds.past(found.kind, found.home, found.profile, index_folder(opened))
 
 
 def listing(opened: Opened, wanted: Filters, limit: int) -> Listing:

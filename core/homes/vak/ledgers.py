@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -96,15 +96,20 @@ class Ledger:
 
 def read_ledger(path: Path) -> Ledger:
     """Read a whole ledger. Raises ``OSError``."""
+    with open_ledger(path) as stream:
+        return from_lines(lines(stream))
+
+
+def from_lines(found: Iterable[Line]) -> Ledger:
+    """The ledger that these lines make."""
     entries: list[Entry] = []
     skipped: list[Skipped] = []
-    with open_ledger(path) as stream:
-        for line in lines(stream):
-            found = parse(line)
-            if isinstance(found, Entry):
-                entries.append(found)
-            else:
-                skipped.append(found)
+    for line in found:
+        each = parse(line)
+        if isinstance(each, Entry):
+            entries.append(each)
+        else:
+            skipped.append(each)
     header = next((entry for entry in entries if entry.kind == HEADER), None)
     return Ledger(tuple(entries), tuple(skipped), len(entries) + len(skipped), header)
 
@@ -113,6 +118,21 @@ def open_ledger(path: Path) -> BinaryIO:
     """A ledger open for reading, for a ``with`` block. A link or a folder raises ``OSError``."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     return open(os.open(path, flags), "rb")
+
+
+def read_entry(path: Path, size: int, line: Line) -> Entry | None:
+    """The entry of ``line``, of which the data is read anew: ``size`` bytes where it begins.
+
+    ``None`` where no entry stands there any more.
+    """
+    try:
+        with open_ledger(path) as stream:
+            stream.seek(line.offset)
+            data = stream.read(size)
+    except OSError:
+        return None
+    found = parse(replace(line, data=data))
+    return found if isinstance(found, Entry) else None
 
 
 def lines(stream: Iterable[bytes]) -> Iterator[Line]:

@@ -34,11 +34,15 @@ NOTES = "notes"
 
 @dataclass(frozen=True)
 class Said:
-    """A message or a note that answers: where it stands, its text, how well it answers."""
+    """A message or a note that answers: where it stands, its text, how well it answers.
+
+    ``visibility`` is ``None`` where only the whole ledger tells it.
+    """
 
     place: Place
     text: str
     score: float
+    visibility: Visibility | None = None
 
 
 @dataclass
@@ -84,7 +88,7 @@ class Search:
                 continue
             text = transcript.text_of(entry)[:LONGEST]
             if matches(self.query, text):
-                yield self._said(key, entry, text)
+                yield self.said(key, entry, text)
 
     def noted(self) -> Iterator[Said]:
         """The notes that answer."""
@@ -99,8 +103,18 @@ class Search:
                 )
                 yield Said(place, note.text, self._score(note))
 
-    def found(self, answers: Iterable[Said], engine: Engine) -> Found:
-        """Hits by session, the best or newest first, and what was left out."""
+    def found(
+        self,
+        answers: Iterable[Said],
+        engine: Engine,
+        *,
+        tools: int = 0,
+        corrected: tuple[tuple[str, str], ...] = (),
+    ) -> Found:
+        """Hits by session, the best or newest first, and what was left out.
+
+        ``tools`` counts what of it is not among the answers.
+        """
         listed = [*answers, *self.noted()]
         if self.order is Order.RANKED:
             listed.sort(key=lambda said: (-said.score, -(said.place.at or 0.0)))
@@ -125,13 +139,15 @@ class Search:
             tuple(hits),
             gathering.sessions,
             self.query.literally,
-            tool_output=left[Verdict.TOOL_OUTPUT],
+            corrected=corrected,
+            tool_output=left[Verdict.TOOL_OUTPUT] + tools,
             hidden_sources=left[Verdict.HIDDEN_SOURCE],
             undone=left[Verdict.UNDONE],
             note="; ".join(notes),
         )
 
-    def _said(self, key: str, entry: Entry, text: str) -> Said:
+    def said(self, key: str, entry: Entry, text: str, visibility: Visibility | None = None) -> Said:
+        """A message that answers; ``visibility`` if it is known already."""
         document = Document(key, entry.id, entry.at, entry.role, text)
         origin = self._origin(key)
         place = Place(
@@ -142,7 +158,7 @@ class Search:
             Visibility.LIVE,
             origin,
         )
-        return Said(place, text, self._score(document))
+        return Said(place, text, self._score(document), visibility)
 
     def _score(self, document: Document) -> float:
         return total(document, base(document.text, self.asked), self.now)
@@ -162,7 +178,7 @@ class Search:
             place.at,
             place.origin.title,
             place.origin.source,
-            self._visibility(place),
+            said.visibility or self._visibility(place),
             cut,
             spans,
             round(said.score, 6),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from core.conversations import (
@@ -25,11 +24,12 @@ from core.conversations import (
 from core.errors import NotFoundError, UnreadableError
 from core.homes.vak import transcript
 from core.homes.vak.home import LedgerFile, encrypted, ledger_files
+from core.homes.vak.index.teaching import teach_all
 from core.homes.vak.ledgers import Ledger
-from core.homes.vak.summaries import Reader, Summary
+from core.homes.vak.summaries import Reader, Summary, source_of
 
-#: Sources: a session of a person, one of a worker, one that needs a key.
-SESSION, WORKER, ENCRYPTED = "vak", "worker", "encrypted"
+#: The source of a session that needs a key.
+ENCRYPTED = "encrypted"
 NOT_READABLE = "encrypted ledger, not readable"
 #: How a pasted link to a session begins: ``@session:profile/id``.
 LINK = "@session:"
@@ -45,69 +45,64 @@ class Past:
     sealed: Mapping[str, str]
     reader: Reader = _READER
 
-    @cached_property
-    def parents(self) -> dict[str, str]:
-        """``id -> parent's id`` for workers whose parent is there."""
-        found = {}
-        for key, file in self.files.items():
-            parent = self.reader.summary(file).parent_id
-            if parent and parent != file.session_id:
-                beside = f"{file.project}/{parent}"
-                above = beside if beside in self.files else parent
-                if above in self.files and above != key:
-                    found[key] = above
-        return found
-
-    @cached_property
-    def workspaces(self) -> dict[str, str]:
-        """``project -> path`` as far as any of its ledgers says."""
-        named = (
-            (file.project, self.reader.summary(file).workspace) for file in self.files.values()
-        )
-        return {project: path for project, path in named if path}
+    def parent(self, key: str) -> str:
+        """The parent of a worker if it is there, ``""`` for none."""
+        file = self.files[key]
+        parent = self.reader.summary(file).parent_id
+        if not parent or parent == file.session_id:
+            return ""
+        beside = f"{file.project}/{parent}"
+        above = beside if beside in self.files else parent
+        return above if above in self.files and above != key else ""
 
     def root(self, key: str) -> str:
         """Where the family of a session begins."""
         seen = {key}
-        while (above := self.parents.get(key)) and above not in seen:
+        while (above := self.parent(key)) and above not in seen:
             seen.add(above)
             key = above
         return key
 
     def sessions(self) -> Iterator[Session]:
-        """Every session, workers and encrypted ones too."""
+        """Every session without its preview, workers and encrypted ones too."""
         for key in self.files:
-            yield self.session(key)
+            yield self.session(key, preview=False)
         for key, project in self.sealed.items():
             yield Session(
                 key,
                 ENCRYPTED,
                 NOT_READABLE,
-                workspace=self.workspaces.get(project, project),
+                workspace=self._workspace(project),
                 root_id=key,
                 chain=(key,),
                 notes=(NOT_READABLE,),
             )
 
-    def session(self, key: str) -> Session:
-        """One ledger as a session."""
+    def _workspace(self, project: str) -> str:
+        """What any ledger of a workspace calls it, else its hash."""
+        files = (file for file in self.files.values() if file.project == project)
+        named = (self.reader.summary(file).workspace for file in files)
+        return next(filter(None, named), project)
+
+    def session(self, key: str, *, preview: bool = True) -> Session:
+        """One ledger as a session; a list reads no ``preview`` of what it does not show."""
         file = self.files[key]
         found = self.reader.summary(file)
-        parent = self.parents.get(key, "")
+        parent = self.parent(key)
         return Session(
             key,
-            WORKER if parent or found.parent_id else SESSION,
+            source_of(found),
             started_at=found.started,
             last_active=found.active,
             messages=found.messages,
             tool_calls=found.tool_calls,
             model=found.model,
-            workspace=found.workspace or self.workspaces.get(file.project, file.project),
+            workspace=found.workspace or self._workspace(file.project),
             parent_id=parent or found.parent_id,
             root_id=self.root(key),
             relation=Relation.DELEGATE if parent else Relation.ROOT,
             chain=(key,),
-            preview=found.preview,
+            preview=self.reader.preview(file) if preview else "",
             notes=tuple(_notes(found)),
         )
 
@@ -122,10 +117,14 @@ def look(home: Path) -> Past:
 
 
 class Ledgers:
-    """:class:`core.conversations.Conversations` of one vak home; making it reads nothing."""
+    """:class:`core.conversations.Conversations` of one vak home; making it reads nothing.
 
-    def __init__(self, home: Path) -> None:
+    ``index`` is the folder of its index, which saves reading every ledger for a list.
+    """
+
+    def __init__(self, home: Path, index: Path | None = None) -> None:
         self._home = home
+        self._index = index
 
     def listing(self, wanted: Filters, limit: int) -> Listing:
         """At most ``limit`` sessions, newest activity first. Workers whose parent is there are
@@ -133,7 +132,8 @@ class Ledgers:
         shown: list[Session] = []
         by_source: Counter[str] = Counter()
         hidden = 0
-        for session in look(self._home).sessions():
+        past = self._look()
+        for session in past.sessions():
             if not _passes(session, wanted):
                 continue
             nested = session.relation is Relation.DELEGATE
@@ -146,12 +146,15 @@ class Ledgers:
                 continue
             shown.append(session)
         shown.sort(key=lambda session: (-(session.last_active or 0.0), session.id))
-        sessions = tuple(shown[: max(0, limit)])
+        sessions = tuple(
+            past.session(each.id) if each.id in past.files else each
+            for each in shown[: max(0, limit)]
+        )
         return Listing(sessions, len(shown), dict(by_source.most_common()), hidden=hidden)
 
     def session(self, session_id: str) -> Session | None:
         """One session by its exact id."""
-        past = look(self._home)
+        past = self._look()
         if session_id in past.files:
             return past.session(session_id)
         return next((each for each in past.sessions() if each.id == session_id), None)
@@ -186,13 +189,14 @@ class Ledgers:
 
     def family(self, session_id: str) -> tuple[Relative, ...]:
         """A session's root with all workers below it, depth first, the oldest first."""
-        past = look(self._home)
+        past = self._look()
         if session_id not in past.files:
             alone = self.session(session_id)
             return (Relative(alone, 0),) if alone else ()
         children: dict[str, list[str]] = {}
-        for key, above in past.parents.items():
-            children.setdefault(above, []).append(key)
+        for key in past.files:
+            if above := past.parent(key):
+                children.setdefault(above, []).append(key)
         members: list[Relative] = []
         waiting, seen = [(past.root(session_id), 0)], set[str]()
         while waiting:
@@ -209,7 +213,7 @@ class Ledgers:
 
     def totals(self) -> Totals:
         """Counts of all ledgers, encrypted ones among the sessions; the bytes of the readable."""
-        past = look(self._home)
+        past = self._look()
         sessions = list(past.sessions())
         return Totals(
             len(sessions),
@@ -222,6 +226,12 @@ class Ledgers:
     def version(self) -> object:
         """Differs after any change of a ledger."""
         return tuple(file.identity for file in ledger_files(self._home))
+
+    def _look(self) -> Past:
+        past = look(self._home)
+        if self._index is not None:
+            teach_all(past.reader, self._index, past.files.values())
+        return past
 
     def _ledger(self, session_id: str) -> Ledger:
         past = look(self._home)

@@ -9,18 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.homes.vak.home import LedgerFile, cwd_of
-from core.homes.vak.ledgers import MESSAGE, TOOL_USE, Ledger, read_ledger
+from core.homes.vak.ledgers import MESSAGE, TOOL_USE, Entry, Ledger, Line, read_entry, read_ledger
 from core.homes.vak.recall.documents import said
 from core.homes.vak.times import seconds
 from core.homes.vak.whitespace import trim
 
+#: Sources: a session of a person, and one of a worker.
+SESSION, WORKER = "vak", "worker"
 #: Characters of a preview; bytes of ledgers that are kept parsed.
 PREVIEW, _KEPT = 120, 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A ledger in a list. ``problem`` says why it cannot be read at all; times in seconds."""
+    """A ledger in a list. ``problem`` says why it cannot be read at all; times in seconds.
+
+    ``first_start`` and ``first_size`` are where the line is that the preview comes from.
+    """
 
     started: float | None = None
     active: float | None = None
@@ -32,6 +37,8 @@ class Summary:
     preview: str = ""
     skipped: int = 0
     problem: str = ""
+    first_start: int = 0
+    first_size: int = 0
 
 
 def summarise(ledger: Ledger) -> Summary:
@@ -41,7 +48,7 @@ def summarise(ledger: Ledger) -> Summary:
     model = contract.get("model") if isinstance(contract, dict) else ""
     parent = header.fields.get("parent_session_id") if header else ""
     spoken = [entry for entry in ledger.entries if entry.kind == MESSAGE]
-    first = next((text for e in spoken if e.role == "user" and (text := said(e))), "")
+    first = next((entry for entry in spoken if entry.role == "user" and said(entry)), None)
     times = [entry.at for entry in ledger.entries]
     return Summary(
         seconds(header.at if header else times[0]) if times else None,
@@ -51,9 +58,21 @@ def summarise(ledger: Ledger) -> Summary:
         model if isinstance(model, str) else "",
         cwd_of(header),
         parent if isinstance(parent, str) else "",
-        " ".join(trim(first).split())[:PREVIEW],
+        preview_of(first),
         len(ledger.skipped),
+        first_start=first.line.offset if first else 0,
+        first_size=len(first.line.data) if first else 0,
     )
+
+
+def source_of(summary: Summary) -> str:
+    """Where a ledger comes from: a session of a person, or a worker of one."""
+    return WORKER if summary.parent_id else SESSION
+
+
+def preview_of(entry: Entry | None) -> str:
+    """The beginning of what was said, in one line."""
+    return " ".join(trim(said(entry)).split())[:PREVIEW] if entry else ""
 
 
 class Reader:
@@ -93,6 +112,21 @@ class Reader:
             return Summary(problem=(problem.strerror or str(problem)).lower())
         self.know([(file, found)])
         return found
+
+    def knows(self, file: LedgerFile) -> bool:
+        """Whether the summary needs no look at the file."""
+        with self._guard:
+            known = self._summaries.get(file.path)
+        return known is not None and known[0] == file.identity
+
+    def preview(self, file: LedgerFile) -> str:
+        """The first thing a person said, read where it stands."""
+        found = self.summary(file)
+        if found.preview or not found.first_size:
+            return found.preview
+        line = Line(0, 0, found.first_start, b"", True)
+        entry = read_entry(file.path, found.first_size, line)
+        return preview_of(entry)
 
     def know(self, summaries: Iterable[tuple[LedgerFile, Summary]]) -> None:
         """Take summaries that were made elsewhere."""

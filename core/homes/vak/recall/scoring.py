@@ -72,6 +72,11 @@ def from_counts(counts: Sequence[int]) -> float:
     return sum(1.0 + math.log(min(count, MOST)) for count in counts if count)
 
 
+def ceiling(counts: Sequence[int]) -> float:
+    """What bm25 gives at most for terms that occur so often, whatever the text."""
+    return sum(_weighed(count, 1) * _ENTITY for count in counts if count)
+
+
 def nudge(at: int, now: int) -> float:
     """What a young age adds: by whole hours, nothing negative. Both in nanoseconds."""
     return RECENT / (1 + max(0, now - at) // HOUR)

@@ -1,0 +1,114 @@
+"""People's search by the index: its candidates, read where they stand and checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from core.conversations import Filters, Visibility
+from core.homes.vak.index.building import read_row
+from core.homes.vak.index.catalogue import Catalogue, Known, Row, identity_of
+from core.homes.vak.index.teaching import teach
+from core.homes.vak.ledgers import lines, open_ledger
+from core.homes.vak.searching import Said, Search
+from core.homes.vak.transcript import TOOL, text_of
+from core.recall.index import Category, Index, Status
+from core.recall.query import matches
+
+#: Candidates asked for one session that is to be shown, and at least.
+EACH, LEAST = 4, 60
+_SEEN = tuple(Visibility)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What the index found. ``tools`` counts what tools answered where that is left out."""
+
+    said: list[Said]
+    tools: int
+    corrected: tuple[tuple[str, str], ...]
+
+
+def is_ready(known: Catalogue, index: Index) -> bool:
+    """Whether the index of people's search holds all that the catalogue lists."""
+    state = index.state()
+    return (
+        state.status is Status.READY
+        and state.identity == known.value("stamp")
+        and state.through_id >= int(known.value("last") or 0)
+    )
+
+
+def by_index(search: Search, known: Catalogue, index: Index) -> Indexed | None:
+    """What answers, of the ledgers that are indexed and, line by line, of the others.
+
+    ``None`` when the index cannot answer. The search then asks for the words that were found.
+    """
+    listed = known.ledgers()
+    keys: dict[int, str] = {}
+    fresh: list[str] = []
+    for key, file in search.past.files.items():
+        ledger: Known | None = listed.get(file.file)
+        if ledger is not None and ledger.identity == identity_of(file):
+            keys[ledger.number] = key
+        else:
+            fresh.append(key)
+    filters = search.query.filters
+    tools = filters.with_tool_output or TOOL in filters.roles
+    categories = (Category.SAID, *((Category.TOOL,) if tools else ()))
+    found = index.search(
+        replace(search.query, filters=_narrowed(search, filters)),
+        categories,
+        max(LEAST, EACH * search.limit),
+        search.order,
+        sessions=_sessions(search, known, filters),
+    )
+    if found is None:
+        return None
+    search.query = replace(found.query, filters=filters)
+    rows = {row.id: row for row in known.messages([hit.id for hit in found.hits])}
+    there = [rows[hit.id] for hit in found.hits if hit.id in rows and rows[hit.id].ledger in keys]
+    files = [search.past.files[keys[row.ledger]] for row in there]
+    teach(search.past.reader, known, files)
+    said = list(_confirmed(search, there, keys))
+    for key in fresh:
+        if not filters.session_id or filters.session_id == key:
+            said += _scanned(search, key)
+    left = 0 if tools else found.counts[Category.TOOL]
+    return Indexed(said, left, found.corrected)
+
+
+def _confirmed(search: Search, rows: list[Row], keys: dict[int, str]) -> Iterator[Said]:
+    for row in rows:
+        key = keys[row.ledger]
+        entry = read_row(search.past.files[key], row)
+        if entry is not None and matches(search.query, text := text_of(entry)):
+            yield search.said(key, entry, text, _SEEN[row.seen])
+
+
+def _scanned(search: Search, key: str) -> list[Said]:
+    try:
+        with open_ledger(search.past.files[key].path) as stream:
+            return list(search.among(key, lines(stream)))
+    except OSError:
+        return []
+
+
+def _narrowed(search: Search, filters: Filters) -> Filters:
+    """Filters as the index knows them: it calls a session by its file."""
+    file = search.past.files.get(filters.session_id)
+    return replace(filters, session_id=file.file if file else filters.session_id)
+
+
+def _sessions(search: Search, known: Catalogue, filters: Filters) -> list[str] | None:
+    """The ledgers of the workspace that is asked for; ``None`` for all."""
+    folder = filters.workspace.casefold()
+    if not folder:
+        return None
+    past = search.past
+    teach(past.reader, known, past.files.values())
+    return [
+        file.file
+        for key, file in past.files.items()
+        if folder in past.session(key).workspace.casefold()
+    ]
