@@ -10,11 +10,12 @@ from core.conversations import Filters, Order
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.opening import Database
 from core.recall.gather import Gathering, Place, Verdict
-from core.recall.index import Candidates, Category, Index
+from core.recall.index import Candidate, Candidates, Category, Index
 from core.recall.query import Query, matches
 
-#: Candidates asked for one session that is to be shown: several are often of the same one.
-EACH, LEAST = 4, 200
+#: Candidates asked for one session that is to be shown: several are often of the same one. Of what
+#: cron jobs said, which stands behind what people said, at first one in so many of these.
+EACH, LEAST, CRONS = 4, 100, 4
 #: How often more are asked when these are of fewer sessions, and at least and at most how many
 #: times more: as many as should do, and half of it again.
 ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5
@@ -53,20 +54,22 @@ def gather(
         answer = index.search(query, categories, count, order, sessions=sessions, apart=True)
         if answer is None:
             return None
-        fresh = [hit.id for hit in answer.hits if hit.id not in places]
+        hits = _fewer(answer.hits, count // CRONS if rounds == 1 else count)
+        fresh = [hit.id for hit in hits if hit.id not in places]
         places.update((place.id, place) for place in fulltext.places(db, fresh, filters))
         asked = replace(answer.query, filters=filters)
         newest = _newest(db, asked, through) if newest is None else newest
-        found = _gathered(answer, places, newest, order, Gathering(filters, limit))
+        found = _gathered(hits, places, newest, order, Gathering(filters, limit))
         most = max(Counter(hit.category for hit in answer.hits).values(), default=0)
-        if rounds == ROUNDS or most < count or found.sessions >= limit:
+        is_all = most < count and len(hits) == len(answer.hits)
+        if rounds == ROUNDS or is_all or found.sessions >= limit:
             break
         more = int(SPARE * limit / max(found.sessions, 1))
         count, rounds = count * min(max(more, LEAST_MORE), MOST_MORE), rounds + 1
     # The index counts all of them, the gathering only those that were looked at.
     found.left_out[Verdict.TOOL_OUTPUT] = _left_out(answer, _TOOLS, categories)
     found.left_out[Verdict.HIDDEN_SOURCE] = _left_out(answer, (Category.HIDDEN,), categories)
-    gone = tuple(hit.id for hit in answer.hits if hit.id not in places)
+    gone = tuple(hit.id for hit in hits if hit.id not in places)
     return Indexed(found, asked, answer.corrected, gone)
 
 
@@ -77,15 +80,27 @@ def _let_in(filters: Filters) -> list[Category]:
     return [*(_TOOLS if tools else ()), *((Category.HIDDEN,) if hidden else ())]
 
 
+def _fewer(hits: Sequence[Candidate], crons: int) -> list[Candidate]:
+    """``hits`` with no more than ``crons`` of cron jobs, the best."""
+    found = []
+    for hit in hits:
+        if hit.category is Category.CRON:
+            crons -= 1
+            if crons < 0:
+                continue
+        found.append(hit)
+    return found
+
+
 def _gathered(
-    answer: Candidates,
+    hits: Sequence[Candidate],
     places: Mapping[int, Place],
     newest: Sequence[Place],
     order: Order,
     gathering: Gathering,
 ) -> Gathering:
     """Everything in ``order``; what the index does not know yet is newer than all it knows."""
-    known = [places[hit.id] for hit in answer.hits if hit.id in places]
+    known = [places[hit.id] for hit in hits if hit.id in places]
     if order is Order.OLDEST:
         gathering.add(known)
         gathering.add(reversed(newest))

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from core.conversations import Order
-from core.desk.opening import Opened
 from tests.interop.peer import VARIABLE, Peer
-from tests.perf.desks import TOP, best, feed, find, opened
+from tests.perf.desks import TOP, feed, find, once, opened
 from tests.perf.pasts import CHINESE, COMMON, NOWHERE, RARE, make_past
 
 pytestmark = [pytest.mark.peer, pytest.mark.timeout(300)]
@@ -77,7 +76,8 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 
 
 def measured(agent: Peer, home: Path, rounds: int) -> dict[str, Row]:
-    """The table: one search after the other, each side alone."""
+    """The table. The sides take turns, so that what else the machine does meets all of them; the
+    first round warms up, the quickest of the others counts."""
     with_index, without = opened(home, on=True), opened(home, on=False)
     feed(with_index)
     rows = {}
@@ -85,13 +85,16 @@ def measured(agent: Peer, home: Path, rounds: int) -> dict[str, Row]:
         call = {"query": asked.text, "limit": ITS_MOST}
         if asked.order is Order.NEWEST:
             call["sort"] = "newest"
-        said = agent.call("times", path=str(home / "state.db"), call=call, rounds=rounds)
-        assert said["count"] == (0 if asked.text == NOWHERE else ITS_MOST)
-
-        def ours(desk: Opened, asked: Asked = asked) -> float:
-            return best(lambda: find(desk, asked.text, asked.order, asked.hits), rounds)
-
-        rows[name] = Row(min(said["taken"]), ours(with_index), ours(without))
+        taken: list[tuple[float, float, float]] = []
+        for _ in range(rounds + 1):
+            said = agent.call("timed", path=str(home / "state.db"), call=call)
+            assert said["count"] == (0 if asked.text == NOWHERE else ITS_MOST)
+            ours = [
+                once(lambda desk=desk, asked=asked: find(desk, asked.text, asked.order, asked.hits))  # type: ignore[misc]
+                for desk in (with_index, without)
+            ]
+            taken.append((said["took"], ours[0], ours[1]))
+        rows[name] = Row(*map(min, zip(*taken[1:], strict=True)))
         print(f"{name:16} {rows[name]}")
     return rows
 
@@ -116,10 +119,12 @@ def test_search_is_faster_than_the_agents(agent: Peer, tmp_path: Path) -> None:
 @pytest.mark.bench
 @pytest.mark.timeout(1_200)
 def test_bench_beside_the_agent(agent: Peer, tmp_path: Path) -> None:
+    short: list[str] = []
     for size, count in enumerate((SMALL, LARGE)):
         home = make_past(tmp_path / str(count), count).parent
         print(f"\n{count:,} messages")
         rows = measured(agent, home, 15)
-        assert not short_of(rows, size, 1.0)
-        assert rows["common word"].index < 10
-        assert rows["zero hits"].index < 5
+        short += short_of(rows, size, 1.0)
+    assert not short
+    assert rows["common word"].index < 10
+    assert rows["zero hits"].index < 5

@@ -64,13 +64,13 @@ def find(desk: Opened, text: str, order: Order = Order.RANKED, limit: int = TOP)
 def best(work: Callable[[], object], rounds: int = 9) -> float:
     """Milliseconds of the quickest of some rounds, warm: what others do is left out."""
     work()
-    return min(_took(work) for _ in range(rounds))
+    return min(once(work) for _ in range(rounds))
 
 
 def median(work: Callable[[], object], rounds: int = 15) -> float:
     """Milliseconds of the middle one of some rounds, warm."""
     work()
-    return sorted(_took(work) for _ in range(rounds))[rounds // 2]
+    return sorted(once(work) for _ in range(rounds))[rounds // 2]
 
 
 def plainly(home: Path, sql: str, text: str) -> float:
@@ -79,7 +79,8 @@ def plainly(home: Path, sql: str, text: str) -> float:
         return best(lambda: db.execute(sql, (text,)).fetchall(), 5)
 
 
-def _took(work: Callable[[], object]) -> float:
+def once(work: Callable[[], object]) -> float:
+    """Milliseconds of ``work``."""
     began = time.perf_counter()
     work()
     return (time.perf_counter() - began) * 1_000

@@ -1,0 +1,82 @@
+"""What the index finds, the home confirms: the same sessions as without it, people first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.conversations import Engine, Filters, Found, Order
+from core.desk import indexing
+from core.desk.opening import Opened, open_home
+from core.desk.searching import Request, search
+from core.settings import Settings
+from tests.core.hermes.sessions.homes import AT, change, insert, make_home
+
+CRONS, PEOPLE = 60, 3
+
+
+def opened(home: Path, tmp_path: Path, *, on: bool) -> Opened:
+    return open_home(
+        home=str(home),
+        kind="hermes",
+        profile=None,
+        environ={},
+        user_home=tmp_path,
+        state=tmp_path / "state",
+        settings=Settings(search_index=on),
+        clock=lambda: datetime(2026, 11, 29, 12, 0, tzinfo=UTC),
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Scheduled runs that say a word again and again, and three people who say it once."""
+    home = make_home(tmp_path / "home")
+    jobs = [{"id": f"job{n}", "source": "cron"} for n in range(CRONS)]
+    insert(home, "sessions", *jobs, *({"id": f"person{n}"} for n in range(PEOPLE)))
+    said = [
+        {"session_id": f"job{n}", "content": "harbour " * 3, "timestamp": AT + n}
+        for n in range(CRONS)
+        for _ in range(9)
+    ]
+    people = [
+        {"session_id": f"person{n}", "content": "the harbour, " + "far from here, " * 40}
+        for n in range(PEOPLE)
+    ]
+    insert(home, "messages", *people, *said)
+    return home
+
+
+def ask(home: Path, tmp_path: Path, limit: int, order: Order, *, on: bool) -> Found:
+    desk = opened(home, tmp_path, on=on)
+    if on:
+        assert indexing.update(
+            desk, indexing.index_of(desk), progress=lambda *_: None, cancelled=lambda: False
+        )
+    found = search(desk, Request("harbour", UTC, Filters(), order, limit))
+    assert found.engine is (Engine.INDEX if on else Engine.DATABASE)
+    return found
+
+
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("limit", [2, 20, CRONS + PEOPLE, 200])
+def test_with_the_index_and_without(home: Path, tmp_path: Path, limit: int, order: Order) -> None:
+    with_index = ask(home, tmp_path, limit, order, on=True).hits
+    without = ask(home, tmp_path, limit, order, on=False).hits
+    assert len(with_index) == len(without) == min(limit, CRONS + PEOPLE)
+    for hits in (with_index, without):
+        people = [hit.session_id for hit in hits[:PEOPLE]]
+        assert all(each.startswith("person") for each in people)
+        assert all(hit.source == "cron" for hit in hits[PEOPLE:])
+    if order is not Order.RANKED:
+        assert [hit.message_id for hit in with_index] == [hit.message_id for hit in without]
+
+
+def test_what_the_home_no_longer_holds_is_not_shown(home: Path, tmp_path: Path) -> None:
+    ask(home, tmp_path, 20, Order.RANKED, on=True)
+    change(home, "DELETE FROM messages WHERE session_id = 'person1'")
+    hits = ask(home, tmp_path, 20, Order.RANKED, on=True).hits
+    assert [hit.session_id for hit in hits[:2]] == ["person0", "person2"]
+    assert hits[2].source == "cron"
