@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -54,4 +55,6 @@ def _watcher(opened: Opened, stop: threading.Event) -> Watcher:
 
     home = opened.found.home
     elsewhere = [(home / folder, "skills") for folder in opened.config().external_dirs]
+    if waiting := opened.waiting_folder():
+        elsewhere.append((Path(waiting), "pending"))
     return Watcher(home, stop=stop, extra=elsewhere)

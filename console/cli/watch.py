@@ -44,8 +44,9 @@ def watch(session: Session, as_json: bool) -> None:
 
 
 def _elsewhere(opened: Opened) -> list[tuple[Path, str]]:
-    home = opened.found.home
-    return [(home / folder, "skills") for folder in opened.config().external_dirs]
+    home, waiting = opened.found.home, opened.waiting_folder()
+    outside = [(home / folder, "skills") for folder in opened.config().external_dirs]
+    return [*outside, (Path(waiting), "pending")] if waiting else outside
 
 
 def _print_line(session: Session, change: Changed) -> None:

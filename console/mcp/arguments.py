@@ -156,6 +156,37 @@ class Remember(Arguments):
     session_id: Name = _SESSION
 
 
+_WORKSPACE = Field("", description="Its path; by default the one you were started in.")
+
+
+class VakSearch(Arguments):
+    """Search past conversations and notes, the most relevant first."""
+
+    query: Words
+    limit: int = Field(8, description="Hits, 1 to 50.")
+    workspace: Name = Field("", description="Its path, or * for all; by default your own.")
+    current_session_id: Name = Field("", description="Your own session: left out.")
+
+
+class VakRemember(Remember):
+    """Propose one note, which a person approves or refuses."""
+
+    workspace: Name = _WORKSPACE
+
+
+class VakSkill(Arguments):
+    """Propose a skill, which a person installs or refuses."""
+
+    name: Name = Field(min_length=1, description="Lower-case letters, digits, single hyphens.")
+    description: Annotated[str, Field(max_length=1_024), AfterValidator(_line)] = Field(
+        description="When to use it, in a line."
+    )
+    instructions: FileText = Field(min_length=1, description="Markdown.")
+    workspace: Name = _WORKSPACE
+    reason: Words = _WHY
+    session_id: Name = _SESSION
+
+
 _PROJECT = Field("", description="By default that of the folder the server was started in.")
 _SHORT = Field(min_length=1, description="The short id that recall prints.")
 

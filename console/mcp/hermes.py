@@ -40,14 +40,14 @@ def memory(opened: Opened, call: Memory, caller: Caller) -> Answer:
         given["operations"] = [each.given() for each in call.operations]
     elif call.action is None:
         return refused("Give an action: add, replace, remove or patch, or operations.")
-    return _told(stage_memory(opened, {"target": call.target, **given}, caller))
+    return told(stage_memory(opened, {"target": call.target, **given}, caller))
 
 
 def remember(opened: Opened, call: Remember, caller: Caller) -> Answer:
     """Stage one note as a new entry."""
     target = "user" if call.scope == "profile" else "memory"
     payload = {"action": "add", "target": target, "content": call.note}
-    return _told(stage_memory(opened, payload, caller))
+    return told(stage_memory(opened, payload, caller))
 
 
 def propose_skill(opened: Opened, call: ProposeSkill, caller: Caller) -> Answer:
@@ -60,7 +60,7 @@ def propose_skill(opened: Opened, call: ProposeSkill, caller: Caller) -> Answer:
         given["content"] = skill_text(call.name, description, instructions)
     elif description is not None:
         return refused("A description belongs into content, or beside instructions.")
-    return _told(stage_skill(opened, {**given, "action": call.action}, caller))
+    return told(stage_skill(opened, {**given, "action": call.action}, caller))
 
 
 def skill_text(name: str, description: str, instructions: str) -> str:
@@ -70,7 +70,8 @@ def skill_text(name: str, description: str, instructions: str) -> str:
     return f"---\nname: {name}\ndescription: {told}\n---\n\n{instructions.strip()}\n"
 
 
-def _told(staged: Staged) -> Answer:
+def told(staged: Staged) -> Answer:
+    """What became of a proposal, in words."""
     if staged.id is None:
         if staged.category == "noop":
             return of_json({"success": True, "staged": False, "message": staged.message})

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from console.mcp import arguments, hermes, knowledge
+from console.mcp import arguments, hermes, knowledge, vak
 from console.mcp.answers import Answer
 from core.desk.opening import Opened
+from core.homes.base import Kind
 from core.homes.hermes.staging import Caller
 
 #: The names to serve under: signoff's own, and that of the note store's own server.
@@ -73,6 +74,18 @@ HERMES = (
 )
 
 
+VAK = (
+    Tool(
+        "session_search",
+        "Search past conversations",
+        arguments.VakSearch,
+        vak.session_search,
+        Part.SEARCH,
+        writes=False,
+    ),
+    Tool("remember", "Propose a note", arguments.VakRemember, vak.remember, Part.WRITE),
+    Tool("propose_skill", "Propose a skill", arguments.VakSkill, vak.propose_skill, Part.SKILLS),
+)
 NOTES = (
     Tool(
         "recall",
@@ -125,7 +138,11 @@ class Offer:
     def tools(self, opened: Opened) -> Mapping[str, Tool]:
         """The tools a client sees on a home, by name, in a fixed order."""
         off = opened.settings.mcp_off
-        every = (*NOTES, *INGEST) if self.server == ORIGINAL else (*HERMES, *NOTES)
+        every = (*NOTES, *INGEST)
+        if self.server != ORIGINAL:
+            of_vak = opened.found.kind is Kind.VAK
+            every = (*(VAK if of_vak else HERMES), *NOTES)
+            off = off | vak.off(opened) if of_vak else off
         return {
             tool.name: tool
             for tool in every

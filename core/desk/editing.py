@@ -134,7 +134,7 @@ def _trial(opened: Opened, view: View, proposal: Proposal, draft: Draft, name: s
     if not changes:
         return Trial(plan)
     after = Snapshot(Overlay(opened.source, changes))
-    queue = kinds.read_queue(opened.found.kind, after)
+    queue = opened.queue(source=after)
     rewritten = next(p for p in queue.proposals if p.file == proposal.file)
     judging = opened.judging()
     pins = _pins(View(after), proposal, rewritten, draft, judging)

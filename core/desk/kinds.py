@@ -37,13 +37,26 @@ def read_queue(
     *,
     ids: frozenset[str] | None = None,
     known: Mapping[str, Proposal] | None = None,
+    waiting: str = "",
 ) -> Queue:
-    """What waits in a home; see :func:`core.homes.hermes.pending.read_queue`."""
+    """What waits in a home; see :func:`core.homes.hermes.pending.read_queue`.
+
+    ``waiting`` is the folder of :func:`waiting_of`, where what waits outside the home counts too.
+    """
     if kind is Kind.VAK:
         from core.homes.vak.queue import read_queue as read_skills
 
-        return read_skills(source, ids=ids, known=known)
+        return read_skills(source, ids=ids, known=known, waiting=waiting)
     return pending.read_queue(source, ids=ids, known=known)
+
+
+def waiting_of(kind: Kind, state: Path, home: Path) -> str:
+    """The folder in signoff's own where notes of a home wait; ``""`` where they wait in it."""
+    if kind is not Kind.VAK:
+        return ""
+    from core.homes.vak.waiting import root_of
+
+    return str(root_of(state, home))
 
 
 def judging(kind: Kind, home: Path, base: Judging) -> Judging:

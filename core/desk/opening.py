@@ -51,10 +51,19 @@ class Opened:
         return self.judging().config(View(self.source))
 
     def queue(
-        self, *, ids: frozenset[str] | None = None, known: Mapping[str, Proposal] | None = None
+        self,
+        *,
+        ids: frozenset[str] | None = None,
+        known: Mapping[str, Proposal] | None = None,
+        source: Source | None = None,
     ) -> Queue:
-        """What waits; see :func:`core.homes.hermes.pending.read_queue`."""
-        return kinds.read_queue(self.found.kind, self.source, ids=ids, known=known)
+        """What waits, or would on ``source``; see :func:`core.desk.kinds.read_queue`."""
+        where, outside = source or self.source, self.waiting_folder()
+        return kinds.read_queue(self.found.kind, where, ids=ids, known=known, waiting=outside)
+
+    def waiting_folder(self) -> str:
+        """The folder outside the home where notes for it wait; ``""`` for none."""
+        return kinds.waiting_of(self.found.kind, self.state, self.found.home)
 
     def rules_word(self) -> str:
         """Whose rules proposals are judged by, in a word."""
@@ -67,7 +76,8 @@ class Opened:
 
     def ground(self) -> Ground:
         """What a commit works on: the home, and the folders outside it that its config names."""
-        outside = (Path(path) for path in self.config().external_dirs if path.startswith("/"))
+        named = (*self.config().external_dirs, self.waiting_folder())
+        outside = (Path(path) for path in named if path.startswith("/"))
         held = kinds.holding(self.found.kind)
         return Ground(
             self.found.home, self.found.profile, self.state, usage, tuple(outside), holding=held

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core import atomic
@@ -19,13 +19,13 @@ from core.desk.review import Label, label_one
 from core.errors import SignoffError
 from core.homes.hermes import staging
 from core.homes.hermes.memory.operations import RefusalError
-from core.homes.hermes.pending import SUBSYSTEMS, Proposal, Queue, Unreadable
+from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.homes.hermes.proposals import pin_key
 from core.homes.hermes.staging import Caller, Prepared
 from core.homes.hermes.status import Status
 from core.model import Change, Node, NodeKind
 from core.overlay import Overlay
-from core.view import Snapshot, View, join
+from core.view import Snapshot, View, sha256
 
 #: Records of one subsystem that may wait before nothing more is staged: a person reads them all.
 MOST_WAITING = 500
@@ -96,41 +96,57 @@ def entries_of(opened: Opened, call: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(entry.text for store in stores(opened, target) for entry in store.entries)
 
 
-def _stage(opened: Opened, prepared: Prepared, caller: Caller) -> Staged:
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """What is to be put before a person: where, and its bytes under a name.
+
+    ``folder`` holds what waits of its kind. ``same`` knows a proposal that says the same already.
+    ``pins``: the entry each operation would hit.
+    """
+
+    subsystem: str
+    folder: Path
+    suffix: str
+    new_id: Callable[[], str]
+    data: Callable[[str], bytes]
+    same: Callable[[Proposal], bool]
+    summary: str = ""
+    pins: Mapping[int, str] = field(default_factory=dict)
+
+
+def put(opened: Opened, slip: Slip) -> Staged:
+    """Put ``slip`` before the person unless it can never apply.
+
+    Raises :class:`StagingError`, and :class:`StateError` when the journal cannot hold a pin.
+    """
     queue = opened.queue()
-    folder = _folder(opened, prepared.subsystem, queue)
-    same = [
-        each
-        for each in queue.proposals
-        if each.subsystem == prepared.subsystem and each.payload == prepared.payload
-    ]
+    _check(slip, queue)
+    same = [p for p in queue.proposals if p.subsystem == slip.subsystem and slip.same(p)]
     if same:
         said = "The same proposal waits already; nothing new was staged."
-        return Staged(same[0].id, "ok", said, prepared.subsystem, already=True)
+        return Staged(same[0].id, "ok", said, slip.subsystem, already=True)
     taken = {entry.id for entry in _entries(queue)}
     for _ in range(_TRIES):
-        token = new_id()
+        token = slip.new_id()
         if token in taken:
             continue
-        data = staging.record(prepared, token, opened.clock().timestamp(), caller)
-        label = _foreseen(opened, prepared, token, data)
-        if not _worth_seeing(label):
-            said = label.message
-            return Staged(None, label.category, said, prepared.subsystem, str(label.status))
-        _pin(opened, label, prepared)
+        data = slip.data(token)
+        file = opened.source.relative(str(slip.folder / f"{token}{slip.suffix}"))
+        label = _foreseen(opened, slip, file, data)
+        status, category = str(label.status), label.category
+        if label.status not in _PUT and category not in _SEEN:
+            return Staged(None, category, label.message, slip.subsystem, status)
+        if slip.pins:
+            # Held to the entries it was written for before anyone can see it.
+            key, home = pin_key(label.proposal), str(opened.found.home)
+            opened.journal.pin(home, key, slip.pins, opened.clock())
         try:
-            _write(folder, token, data)
+            _write(slip.folder, f"{token}{slip.suffix}", data)
         except FileExistsError:
             continue
-        _read_back(opened, prepared, token)
-        return Staged(
-            token,
-            label.category,
-            label.message,
-            prepared.subsystem,
-            str(label.status),
-            summary=prepared.summary,
-        )
+        _read_back(opened, file, token, data)
+        said = label.message
+        return Staged(token, category, said, slip.subsystem, status, summary=slip.summary)
     raise StagingError("No free name was found for the record", "Try again")
 
 
@@ -139,65 +155,60 @@ def new_id() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def _worth_seeing(label: Label) -> bool:
-    return label.status in _PUT or label.category in _SEEN
+def _stage(opened: Opened, prepared: Prepared, caller: Caller) -> Staged:
+    at = opened.clock().timestamp()
+    slip = Slip(
+        prepared.subsystem,
+        opened.found.home / "pending" / prepared.subsystem,
+        ".json",
+        lambda: new_id(),
+        lambda token: staging.record(prepared, token, at, caller),
+        lambda other: other.payload == prepared.payload,
+        prepared.summary,
+        prepared.pins,
+    )
+    return put(opened, slip)
 
 
-def _foreseen(opened: Opened, prepared: Prepared, token: str, data: bytes) -> Label:
+def _foreseen(opened: Opened, slip: Slip, file: str, data: bytes) -> Label:
     """How the record would land if it were there."""
-    file = join("pending", prepared.subsystem, f"{token}.json")
     overlay = Overlay(opened.source, [Change(file, None, Node(NodeKind.FILE, data, 0o600))])
-    found = [each for each in _queue(opened, overlay, token).proposals if each.file == file]
+    found = [each for each in opened.queue(source=overlay).proposals if each.file == file]
     if not found:
         raise StagingError("The proposal is no readable record", "Make it smaller or plainer")
     judging = opened.judging()
-    held = {**judging.pins, pin_key(found[0]): dict(prepared.pins)}
+    held = {**judging.pins, pin_key(found[0]): dict(slip.pins)}
     return label_one(Snapshot(overlay), found[0], replace(judging, pins=held))
 
 
-def _queue(opened: Opened, source: Overlay, token: str) -> Queue:
-    from core.desk import kinds
-
-    return kinds.read_queue(opened.found.kind, source, ids=frozenset({token}))
-
-
-def _pin(opened: Opened, label: Label, prepared: Prepared) -> None:
-    """Hold the record to the entries it was written for, before anyone can see it."""
-    if prepared.pins:
-        key, home = pin_key(label.proposal), str(opened.found.home)
-        opened.journal.pin(home, key, prepared.pins, opened.clock())
-
-
-def _folder(opened: Opened, subsystem: str, queue: Queue) -> Path:
-    """The folder the record goes into, if it may."""
-    assert subsystem in SUBSYSTEMS
-    home = opened.found.home
-    folder = home / "pending" / subsystem
+def _check(slip: Slip, queue: Queue) -> None:
+    folder = slip.folder
     if Path(os.path.realpath(folder)) != folder:
         raise StagingError(f"{folder} is a link, and nothing is written through it", "Ask a person")
-    if any(name.endswith(subsystem) for name, _ in queue.broken):
+    if any(str(folder).endswith(name) for name, _ in queue.broken):
         raise StagingError(f"The queue {folder} cannot be read", "Ask a person to look at it")
-    if sum(entry.subsystem == subsystem for entry in _entries(queue)) >= MOST_WAITING:
+    if sum(entry.subsystem == slip.subsystem for entry in _entries(queue)) >= MOST_WAITING:
         raise StagingError(
-            f"{MOST_WAITING} proposals wait in {subsystem}, and no more are taken",
+            f"{MOST_WAITING} proposals wait in {slip.subsystem}, and no more are taken",
             "A person has to look at them first",
         )
-    return folder
 
 
 def _entries(queue: Queue) -> tuple[Proposal | Unreadable, ...]:
     return (*queue.proposals, *queue.unreadable)
 
 
-def _write(folder: Path, token: str, data: bytes) -> None:
+def _write(folder: Path, name: str, data: bytes) -> None:
     """Raises ``FileExistsError`` when the name was taken meanwhile."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     try:
-        for each in (folder.parent, folder):
+        for each in reversed(missing):
             each.mkdir(mode=0o700, exist_ok=True)
+        os.scandir(folder).close()
     except OSError as problem:
         raise _unwritten(problem) from None
     try:
-        with atomic.whole(folder / f"{token}.json", over=False) as stream:
+        with atomic.whole(folder / name, over=False) as stream:
             stream.write(data)
     except FileExistsError:
         raise
@@ -210,11 +221,8 @@ def _unwritten(problem: OSError) -> StagingError:
     return StagingError(f"The record could not be written ({reason})", "Nothing was staged")
 
 
-def _read_back(opened: Opened, prepared: Prepared, token: str) -> None:
+def _read_back(opened: Opened, file: str, token: str, data: bytes) -> None:
+    """Raise unless the record waits as it was written."""
     found = opened.queue(ids=frozenset({token})).proposals
-    there = [each for each in found if each.subsystem == prepared.subsystem]
-    if not there or there[0].payload != prepared.payload:
-        # A person may have decided it within these milliseconds; then it did wait.
-        raise StagingError(
-            "The record was not found again after it was written", "Look with recall"
-        )
+    if not any(each.file == file and each.sha256 == sha256(data) for each in found):
+        raise StagingError("The record is not there after it was written", "Propose it again")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from core.desk import kinds, notes, overview
+from core.desk import notes, overview
 from core.desk.check import Check
 from core.desk.opening import Opened
-from core.homes.base import Kind
 from core.homes.vak.home import note_files
 from core.homes.vak.notes.planning import lock_of
 from core.homes.vak.store import look
@@ -33,7 +32,7 @@ def _settings(opened: Opened) -> list[Check]:
 
 
 def _queue(opened: Opened) -> list[Check]:
-    queue = kinds.read_queue(Kind.VAK, opened.source)
+    queue = opened.queue()
     count = len(queue.proposals)
     word = "skill is" if count == 1 else "skills are"
     return [

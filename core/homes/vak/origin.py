@@ -7,6 +7,7 @@ from pathlib import Path
 from core.clock import is_date
 from core.homes.hermes.origin import Provenance
 from core.homes.hermes.pending import Proposal
+from core.homes.hermes.staging import staged_by
 from core.homes.vak.home import LedgerFile, ledger_files
 from core.homes.vak.ledgers import TOOL_USE, Entry, read_ledger
 from core.homes.vak.queue import project_of, skill_of
@@ -22,6 +23,8 @@ _CELLS = 60
 
 def trace(home: Path, proposal: Proposal) -> Provenance:
     """The session, and the line of its ledger, that proposed a skill; never raises."""
+    if caller := staged_by(proposal.raw):
+        return Provenance(caller.words)
     footer = skill_of(proposal).footer
     if footer is None or not footer.session_id:
         return Provenance("nothing in it says which session proposed it")

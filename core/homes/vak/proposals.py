@@ -17,6 +17,7 @@ from core.homes.hermes.editing.parts import Part
 from core.homes.hermes.pending import Proposal
 from core.homes.hermes.proposals import Judging as HermesJudging
 from core.homes.hermes.rules import Rules
+from core.homes.vak import waiting
 from core.homes.vak.home import AGENTS, PROPOSALS, SKILLS, workspace_path
 from core.homes.vak.queue import project_of, skill_of, text_of
 from core.homes.vak.settings import read_settings
@@ -61,6 +62,9 @@ class Judging(HermesJudging):
 
     def approval(self, view: View, proposal: Proposal) -> Plan:
         """The plan that approving ``proposal`` commits."""
+        if waiting.is_note(proposal):
+            outcome = waiting.plan(view, proposal, self.now)
+            return bind(view, "approve", proposal.id, outcome, record=proposal.file)
         return plan_promotion(view, proposal, self)
 
     def targets(self, view: View, proposal: Proposal) -> dict[int, str]:
@@ -68,11 +72,15 @@ class Judging(HermesJudging):
         return {}
 
     def parts(self, proposal: Proposal) -> tuple[Part, ...]:
-        """What can be edited: the whole file."""
+        """What can be edited: the whole file of a skill, the text of a note."""
+        if waiting.is_note(proposal):
+            return waiting.parts(proposal)
         return (Part(CONTENT, "skill", text_of(proposal), multiline=True),)
 
     def edited(self, proposal: Proposal, changes: Mapping[str, str]) -> Draft:
         """``proposal`` with another text."""
+        if waiting.is_note(proposal):
+            return waiting.edited(proposal, changes)
         return edited(proposal, changes)
 
 

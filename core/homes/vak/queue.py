@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.homes.vak.home import AGENTS, PROPOSALS
 from core.homes.vak.skill_text import SkillText, read_skill
+from core.homes.vak.waiting import read as read_waiting
 from core.model import NodeKind
 from core.view import Source, View, join, name, parent, sha256
 
@@ -31,16 +32,16 @@ def read_queue(
     *,
     ids: frozenset[str] | None = None,
     known: Mapping[str, Proposal] | None = None,
+    waiting: str = "",
 ) -> Queue:
     """Everything that waits in every workspace, the oldest first; arguments as for a Hermes home.
 
+    ``waiting`` is a folder outside the home with notes that wait (:mod:`core.homes.vak.waiting`).
     Where two workspaces hold the same id, it is called by its folder as well. What is no skill at
     all is unreadable; one that could not be installed as it is, is a proposal.
     """
     source = reads.source if isinstance(reads, View) else reads
-    if subsystem not in (None, SKILLS):
-        return Queue()
-    files, broken = _files(source)
+    files, broken = _files(source) if subsystem in (None, SKILLS) else ([], [])
     times = Counter(name(file) for file in files)
     proposals: list[Proposal] = []
     unreadable: list[Unreadable] = []
@@ -54,6 +55,11 @@ def read_queue(
             proposals.append(entry)
         elif entry is not None:
             unreadable.append(entry)
+    for note in read_waiting(source, waiting, ids) if waiting and subsystem != SKILLS else ():
+        if isinstance(note, Proposal):
+            proposals.append(note)
+        else:
+            unreadable.append(note)
     proposals.sort(key=lambda p: (p.created_at is None, p.created_at or 0.0, p.id))
     unreadable.sort(key=lambda each: each.id)
     return Queue(tuple(proposals), tuple(unreadable), tuple(broken))

@@ -1,0 +1,98 @@
+"""A vak home through the gate: its own search, its own queue, notes that wait beside it (issue 8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.desk.decide import Request, approve
+from core.desk.opening import Opened
+from core.homes.base import Discovery, Kind
+from core.settings import Settings
+from tests.console.mcp_clients import Place, client, refusal, told
+from tests.console.plain import NOW, Cli
+
+ATLAS = "/home/dev/atlas"
+VAK = ["session_search", "remember", "propose_skill", "recall", "learn", "retire", "stats"]
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Place:
+    home = Cli(tmp_path, monkeypatch, capsys).copy("vak")
+    return Place(home.resolve(), tmp_path / "state", tmp_path / "settings.toml")
+
+
+def desk(place: Place) -> Opened:
+    found = Discovery(place.home, Kind.VAK, "default", place.home)
+    return Opened(found, place.state, Settings(), {}, lambda: NOW)
+
+
+def files(place: Place) -> set[str]:
+    return {str(p.relative_to(place.home)) for p in place.home.rglob("*") if p.is_file()}
+
+
+async def test_an_agent_searches_proposes_and_a_person_approves(place: Place) -> None:
+    before = files(place)
+    async with client(place) as agent:
+        assert [tool.name for tool in (await agent.list_tools()).tools] == VAK
+        asked = {"query": "deploy script", "workspace": ATLAS}
+        found = told(await agent.call_tool("session_search", asked))
+        assert found["matches"] > 0
+        assert found["hits"][0]["score"] > 3
+        assert "blank query" in refusal(await agent.call_tool("session_search", {"query": " "}))
+
+        words = {"note": "The quay gauge is 4 cm high.", "session_id": "child-9", "tag": "gauge"}
+        lost = await agent.call_tool("remember", words)
+        assert "not clear which workspace" in refusal(lost)
+        note = told(await agent.call_tool("remember", {**words, "workspace": ATLAS}))
+        assert files(place) == before
+        drafted = {
+            "name": "read-gauge",
+            "description": "Use when a gauge is read.",
+            "instructions": "Read it twice.",
+            "workspace": ATLAS,
+        }
+        skill = told(await agent.call_tool("propose_skill", drafted))
+        assert len(files(place) - before) == 1
+
+        ids = (note["pending_id"], skill["pending_id"])
+        assert all(receipt.ok for receipt in approve(desk(place), Request(ids)))
+        asked = {"query": "quay gauge", "workspace": ATLAS}
+        first = told(await agent.call_tool("session_search", asked))["hits"][0]
+        assert (first["role"], first["session_id"][:7]) == ("memory", "memory/")
+        assert "skill_exists" in refusal(
+            await agent.call_tool("propose_skill", {**drafted, "instructions": "Once."})
+        )
+    assert (place.home / "skills/read-gauge/SKILL.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("key", "gone"),
+    [
+        ("search_enabled", {"session_search", "recall", "stats"}),
+        ("write_enabled", {"remember", "learn", "retire"}),
+        ("skill_proposals", {"propose_skill"}),
+    ],
+)
+async def test_the_homes_own_settings_take_tools_off(
+    place: Place, key: str, gone: set[str]
+) -> None:
+    """vak 10: `[memory]` of the home's config."""
+    (place.home / "config.toml").write_text(f"[memory]\n{key} = false\n", encoding="utf-8")
+    async with client(place) as agent:
+        listed = [tool.name for tool in (await agent.list_tools()).tools]
+        assert listed == [name for name in VAK if name not in gone]
+        for name in gone:
+            assert refusal(await agent.call_tool(name, {})) == f"There is no tool {name}."
+
+
+async def test_what_waits_says_who_proposed_it(place: Place) -> None:
+    async with client(place) as agent:
+        words = {"note": "x", "scope": "profile"}
+        staged = told(await agent.call_tool("remember", words))
+    (proposal,) = [p for p in desk(place).queue().proposals if p.subsystem == "memory"]
+    assert proposal.id == staged["pending_id"]
+    assert proposal.raw["staged_by"]["client"] == "mcp"
