@@ -55,10 +55,11 @@ class Group(click.Group):
 
 @click.group(cls=Group)
 def knowledge() -> None:
-    """Ask and keep the notes of projects: wiki, code and what was learnt.
+    """Ask and keep the notes of projects.
 
-    The store is --store, else HERMES_RAG_STORE, else ~/hermes-rag: signoff's own, or a Chroma
-    store that is there. Nothing of it leaves this machine. Notes are never deleted.
+    Wiki, code and what was learnt. The store is --store, else HERMES_RAG_STORE, else ~/hermes-rag:
+    signoff's own, or a Chroma store that is there. Nothing of it leaves this machine. Notes are
+    never deleted.
     """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core import locks
-from core.desk import past_health
+from core.desk import knowledge_health, past_health
 from core.desk.check import Check
 from core.desk.history import unsettled
 from core.desk.memories import stores
@@ -27,6 +27,7 @@ def checkup(opened: Opened) -> tuple[Check, ...]:
         Check("home", True, f"{found.home} ({found.kind}, profile {found.profile})"),
         *(Check("also here", None, f"{other.path} ({other.kind})") for other in found.others),
         *_of_kind(opened),
+        *knowledge_health.checks(opened),
         *_journal_checks(opened),
         Check("live events", *live_events(opened.state, found.home)),
     )

@@ -358,3 +358,22 @@ def test_a_person_s_umask_does_not_open_the_store(cli: Cli) -> None:
     modes = {p.name: p.stat().st_mode & 0o777 for p in [folder, *folder.iterdir()]}
     assert modes.pop("store") == 0o700
     assert set(modes.values()) == {0o600}
+
+
+def test_the_doctor_says_where_notes_are_and_by_which_settings(cli: Cli) -> None:
+    cli.setenv("HERMES_RAG_CONSOLIDATE_THRESHOLD", "7")
+    home = cli.sample()
+    found = cli("doctor", "--json", home=home).json["checks"]
+    said = [(check["name"], check["ok"], check["message"]) for check in found]
+    assert ("knowledge", None, f"no notes are kept in {cli.folder / 'store'} yet") in said
+    assert ("knowledge", None, "notes are found by words") in said
+    settings = [message for name, _, message in said if name == "setting"]
+    assert "HERMES_RAG_CONSOLIDATE_THRESHOLD = 7 (HERMES_RAG_CONSOLIDATE_THRESHOLD)" in settings
+    assert {line.split(" = ")[0] for line in settings} >= set(DEFAULTS)
+    api(cli, "learn", SIX_HOURS)
+    cli.setenv("SIGNOFF_RAG_EMBEDDER", "ollama")
+    cli.setenv("HERMES_RAG_OLLAMA_URL", "http://10.0.0.1:11434")
+    found = cli("doctor", "--json", home=home).json["checks"]
+    said = [(check["name"], check["ok"], check["message"]) for check in found]
+    assert ("knowledge", True, f"{cli.folder / 'store'} (signoff's own): 1 nodes") in said
+    assert any(not ok and "another machine" in message for _, ok, message in said if ok is not None)
