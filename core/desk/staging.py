@@ -25,7 +25,7 @@ from core.homes.hermes.staging import Caller, Prepared
 from core.homes.hermes.status import Status
 from core.model import Change, Node, NodeKind
 from core.overlay import Overlay
-from core.view import Snapshot, View, sha256
+from core.view import Snapshot, View, name, sha256
 
 #: Records of one subsystem that may wait before nothing more is staged: a person reads them all.
 MOST_WAITING = 500
@@ -173,7 +173,9 @@ def _stage(opened: Opened, prepared: Prepared, caller: Caller) -> Staged:
 def _foreseen(opened: Opened, slip: Slip, file: str, data: bytes) -> Label:
     """How the record would land if it were there."""
     overlay = Overlay(opened.source, [Change(file, None, Node(NodeKind.FILE, data, 0o600))])
-    found = [each for each in opened.queue(source=overlay).proposals if each.file == file]
+    ids = frozenset({name(file).removesuffix(slip.suffix)})
+    queue = opened.queue(source=overlay, ids=ids)
+    found = [each for each in queue.proposals if each.file == file]
     if not found:
         raise StagingError("The proposal is no readable record", "Make it smaller or plainer")
     judging = opened.judging()
@@ -185,7 +187,7 @@ def _check(slip: Slip, queue: Queue) -> None:
     folder = slip.folder
     if Path(os.path.realpath(folder)) != folder:
         raise StagingError(f"{folder} is a link, and nothing is written through it", "Ask a person")
-    if any(str(folder).endswith(name) for name, _ in queue.broken):
+    if any(str(folder).endswith(broken) for broken, _ in queue.broken):
         raise StagingError(f"The queue {folder} cannot be read", "Ask a person to look at it")
     if sum(entry.subsystem == slip.subsystem for entry in _entries(queue)) >= MOST_WAITING:
         raise StagingError(
@@ -198,7 +200,7 @@ def _entries(queue: Queue) -> tuple[Proposal | Unreadable, ...]:
     return (*queue.proposals, *queue.unreadable)
 
 
-def _write(folder: Path, name: str, data: bytes) -> None:
+def _write(folder: Path, file: str, data: bytes) -> None:
     """Raises ``FileExistsError`` when the name was taken meanwhile."""
     missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     try:
@@ -208,7 +210,7 @@ def _write(folder: Path, name: str, data: bytes) -> None:
     except OSError as problem:
         raise _unwritten(problem) from None
     try:
-        with atomic.whole(folder / name, over=False) as stream:
+        with atomic.whole(folder / file, over=False) as stream:
             stream.write(data)
     except FileExistsError:
         raise
