@@ -12,7 +12,7 @@ from core.desk.past import past
 from core.homes.vak import transcript
 from core.homes.vak.index import catalogue, people
 from core.homes.vak.searching import LONGEST, Search
-from core.homes.vak.store import look
+from core.homes.vak.store import lately
 from core.homes.vak.times import nanoseconds
 from core.recall.query import Query, matches
 
@@ -31,7 +31,7 @@ def search(
         return _listed(opened, query, limit)
     asked = Search(
         opened.found.home,
-        look(opened.found.home),
+        lately(opened.found.home),
         query,
         order,
         limit,

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.homes.vak.fnv import workspace_hash
 from core.homes.vak.ledgers import HEADER, SUFFIX, Entry, lines, open_ledger, parse
@@ -28,22 +29,35 @@ PROFILE_FILE = f"{MEMORY}/{PROFILE_FOLDER}/{PROFILE_NOTES}"
 _HEADER_WITHIN = 50
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerFile:
-    """One ledger as it lies there. ``identity`` tells any two states of it apart.
+class LedgerFile(NamedTuple):
+    """One ledger as it lies there; a tuple, since a home has thousands.
 
-    ``file`` is its path in the home, ``project`` the folder named by its workspace's hash,
-    ``agent`` the sub-home it lies in.
+    ``identity`` tells any two states of it apart: device, number, bytes, and the nanoseconds of its
+    two times. ``place`` is where it is, ``file`` its path in the home, ``project`` the folder named
+    by its workspace's hash, ``agent`` the sub-home it lies in.
     """
 
-    path: Path
+    place: str
     file: str
     session_id: str
     project: str
     agent: str
-    size: int
-    changed: int
     identity: tuple[int, int, int, int, int]
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.place)
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.identity[2]
+
+    @property
+    def changed(self) -> int:
+        """When it was last written to, in nanoseconds since 1970."""
+        return self.identity[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +197,11 @@ def _ledgers(home: Path, agent: str, folder: Path, project: str) -> Iterator[Led
             continue
         if stat.S_ISREG(status.st_mode):
             yield LedgerFile(
-                Path(entry.path),
+                entry.path,
                 f"{lead}{SESSIONS}/{project}/{entry.name}",
                 stem,
                 project,
                 agent,
-                status.st_size,
-                status.st_mtime_ns,
                 (
                     status.st_dev,
                     status.st_ino,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -58,6 +58,7 @@ class Search:
     deadline: float
     cancelled: Cancelled | None = None
     is_cut: bool = False
+    origins: dict[str, Origin] = field(default_factory=dict)
 
     @cached_property
     def asked(self) -> Asked:
@@ -164,8 +165,10 @@ class Search:
         return total(document, base(document.text, self.asked), self.now)
 
     def _origin(self, key: str) -> Origin:
-        session = self.past.session(key)
-        return Origin(session.source, session.title, session.workspace)
+        if key not in self.origins:
+            session = self.past.session(key, preview=False)
+            self.origins[key] = Origin(session.source, session.title, session.workspace)
+        return self.origins[key]
 
     def _hit(self, place: Place, said: Said, more: int) -> Hit:
         cut, spans = snippet(self.query, said.text, SNIPPET)

@@ -6,9 +6,11 @@ called by their workspace's folder as well.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.conversations import (
@@ -35,15 +37,23 @@ NOT_READABLE = "encrypted ledger, not readable"
 LINK = "@session:"
 _NAMED = 3
 _READER = Reader()
+#: Seconds that a look at all ledgers serves searches.
+LATELY = 0.5
+_GUARD = threading.Lock()
+_LATELY: dict[Path, tuple[float, Past]] = {}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Past:
-    """All ledgers of a home at one moment, by id; nothing of them is read until it is asked for."""
+    """All ledgers of a home at one moment, by id; nothing of them is read until it is asked for.
+
+    ``divided`` is what an index once made of it: its state, the ids it holds, and the others.
+    """
 
     files: Mapping[str, LedgerFile]
     sealed: Mapping[str, str]
-    reader: Reader = _READER
+    reader: Reader = field(default_factory=lambda: _READER)
+    divided: tuple[str, dict[int, str], list[str]] | None = None
 
     def parent(self, key: str) -> str:
         """The parent of a worker if it is there, ``""`` for none."""
@@ -114,6 +124,16 @@ def look(home: Path) -> Past:
         names = [file.session_id, f"{file.project}/{file.session_id}", file.file]
         files[next(name for name in names if name not in files)] = file
     return Past(files, {name: project for project, name in encrypted(home) if name not in files})
+
+
+def lately(home: Path) -> Past:
+    """The ledgers of a home as they were at most :data:`LATELY` seconds ago: for searches while
+    one types, which come faster than thousands of files can be looked at."""
+    with _GUARD:
+        known = _LATELY.get(home)
+        if known is None or time.monotonic() - known[0] > LATELY:
+            _LATELY[home] = known = time.monotonic(), look(home)
+        return known[1]
 
 
 class Ledgers:

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from core.homes.vak.home import LedgerFile, cwd_of
 from core.homes.vak.ledgers import MESSAGE, TOOL_USE, Entry, Ledger, Line, read_entry, read_ledger
@@ -80,30 +79,30 @@ class Reader:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._parsed: OrderedDict[Path, tuple[tuple[int, ...], Ledger]] = OrderedDict()
-        self._summaries: dict[Path, tuple[tuple[int, ...], Summary]] = {}
+        self._parsed: OrderedDict[str, tuple[tuple[int, ...], Ledger]] = OrderedDict()
+        self._summaries: dict[str, tuple[tuple[int, ...], Summary]] = {}
 
     def ledger(self, file: LedgerFile) -> Ledger:
         """The whole ledger. Raises ``OSError``."""
         with self._guard:
-            known = self._parsed.get(file.path)
+            known = self._parsed.get(file.place)
             if known and known[0] == file.identity:
-                self._parsed.move_to_end(file.path)
+                self._parsed.move_to_end(file.place)
                 return known[1]
         found = read_ledger(file.path)
         with self._guard:
-            self._parsed[file.path] = (file.identity, found)
+            self._parsed[file.place] = (file.identity, found)
             room = _KEPT
             for path in reversed(list(self._parsed)):
                 room -= self._parsed[path][0][2]
-                if room < 0 and path != file.path:
+                if room < 0 and path != file.place:
                     del self._parsed[path]
         return found
 
     def summary(self, file: LedgerFile) -> Summary:
         """The summary; of a ledger that cannot be read one with its ``problem``."""
         with self._guard:
-            known = self._summaries.get(file.path)
+            known = self._summaries.get(file.place)
         if known and known[0] == file.identity:
             return known[1]
         try:
@@ -116,7 +115,7 @@ class Reader:
     def knows(self, file: LedgerFile) -> bool:
         """Whether the summary needs no look at the file."""
         with self._guard:
-            known = self._summaries.get(file.path)
+            known = self._summaries.get(file.place)
         return known is not None and known[0] == file.identity
 
     def preview(self, file: LedgerFile) -> str:
@@ -132,4 +131,4 @@ class Reader:
         """Take summaries that were made elsewhere."""
         with self._guard:
             for file, summary in summaries:
-                self._summaries[file.path] = (file.identity, summary)
+                self._summaries[file.place] = (file.identity, summary)

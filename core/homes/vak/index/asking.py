@@ -73,8 +73,7 @@ class Recall:
 
     def _reader(self, known: Catalogue) -> atoms.Reader | None:
         """The words as of the catalogue's last commit; ``None`` where they do not belong to it."""
-        words = (known.value(key) for key in ("stamp", "run", "words", "last"))
-        state = ":".join([*words, atoms.changed(self._folder)])
+        state = f"{known.state()}:{atoms.changed(self._folder)}"
         if self._opened is None or self._opened[0] != state:
             reader = atoms.Reader(self._folder)
             if not is_whole(known, reader):

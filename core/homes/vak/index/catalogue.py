@@ -87,6 +87,10 @@ class Catalogue:
         """Say something about the whole index."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    def state(self) -> str:
+        """Differs after every run that changed anything."""
+        return ":".join(self.value(key) for key in ("stamp", "run", "words", "last"))
+
     def ledgers(self) -> dict[str, Known]:
         """``file -> ledger`` of all that are indexed."""
         rows = self._db.execute("SELECT number, file, identity, lines FROM ledgers")

@@ -11,12 +11,14 @@ from core.homes.vak.index.catalogue import Catalogue, Known, Row, identity_of
 from core.homes.vak.index.teaching import teach
 from core.homes.vak.ledgers import lines, open_ledger
 from core.homes.vak.searching import Said, Search
+from core.homes.vak.store import Past
 from core.homes.vak.transcript import TOOL, text_of
-from core.recall.index import Category, Index, Status
+from core.recall.index import Candidates, Category, Index, Status
 from core.recall.query import matches
 
-#: Candidates asked for one session that is to be shown, and at least.
-EACH, LEAST = 4, 60
+#: Candidates asked for one session that is to be shown, and how many times more where these are
+#: of too few sessions.
+EACH, MORE = 2, 8
 _SEEN = tuple(Visibility)
 
 
@@ -44,38 +46,59 @@ def by_index(search: Search, known: Catalogue, index: Index) -> Indexed | None:
 
     ``None`` when the index cannot answer. The search then asks for the words that were found.
     """
-    listed = known.ledgers()
-    keys: dict[int, str] = {}
-    fresh: list[str] = []
-    for key, file in search.past.files.items():
-        ledger: Known | None = listed.get(file.file)
-        if ledger is not None and ledger.identity == identity_of(file):
-            keys[ledger.number] = key
-        else:
-            fresh.append(key)
+    keys, fresh = _divided(search.past, known)
     filters = search.query.filters
     tools = filters.with_tool_output or TOOL in filters.roles
     categories = (Category.SAID, *((Category.TOOL,) if tools else ()))
-    found = index.search(
-        replace(search.query, filters=_narrowed(search, filters)),
-        categories,
-        max(LEAST, EACH * search.limit),
-        search.order,
-        sessions=_sessions(search, known, filters),
-    )
-    if found is None:
+    query = replace(search.query, filters=_narrowed(search, filters))
+    sessions = _sessions(search, known, filters)
+
+    def ask(count: int) -> tuple[Candidates, list[Row]] | None:
+        found = index.search(query, categories, count, search.order, sessions=sessions)
+        if found is None:
+            return None
+        rows = {row.id: row for row in known.messages([hit.id for hit in found.hits])}
+        return found, [
+            row for hit in found.hits if (row := rows.get(hit.id)) and row.ledger in keys
+        ]
+
+    answer = ask(EACH * search.limit)
+    if answer and _are_few(search, *answer):
+        answer = ask(EACH * MORE * search.limit)
+    if answer is None:
         return None
+    found, there = answer
     search.query = replace(found.query, filters=filters)
-    rows = {row.id: row for row in known.messages([hit.id for hit in found.hits])}
-    there = [rows[hit.id] for hit in found.hits if hit.id in rows and rows[hit.id].ledger in keys]
-    files = [search.past.files[keys[row.ledger]] for row in there]
-    teach(search.past.reader, known, files)
+    teach(search.past.reader, known, [search.past.files[keys[row.ledger]] for row in there])
     said = list(_confirmed(search, there, keys))
     for key in fresh:
         if not filters.session_id or filters.session_id == key:
             said += _scanned(search, key)
     left = 0 if tools else found.counts[Category.TOOL]
     return Indexed(said, left, found.corrected)
+
+
+def _are_few(search: Search, found: Candidates, there: list[Row]) -> bool:
+    """Whether more may be found than these, and these are of too few sessions."""
+    is_cut = len(found.hits) >= EACH * search.limit
+    return is_cut and len({row.ledger for row in there}) < search.limit
+
+
+def _divided(past: Past, known: Catalogue) -> tuple[dict[int, str], list[str]]:
+    """``number -> id`` of the ledgers that are indexed as they are, and the ids of the others."""
+    state = known.state()
+    if past.divided is None or past.divided[0] != state:
+        listed = known.ledgers()
+        keys: dict[int, str] = {}
+        fresh: list[str] = []
+        for key, file in past.files.items():
+            ledger: Known | None = listed.get(file.file)
+            if ledger is not None and ledger.identity == identity_of(file):
+                keys[ledger.number] = key
+            else:
+                fresh.append(key)
+        past.divided = state, keys, fresh
+    return past.divided[1:]
 
 
 def _confirmed(search: Search, rows: list[Row], keys: dict[int, str]) -> Iterator[Said]:
