@@ -99,18 +99,23 @@ class _Change:
     rows: list[Row] = field(default_factory=list)
 
 
-def rows(before: str, after: str, *, context: int = 3) -> tuple[Hunk, ...]:
-    """Hunks with ``context`` equal lines around each change; none if the texts are equal."""
-    return _hunks(before, after, context, words=True)
+def rows(before: str, after: str, *, context: int = 3, alike: float = ALIKE) -> tuple[Hunk, ...]:
+    """Hunks with ``context`` equal lines around each change; none if the texts are equal.
+
+    Lines with less than ``alike`` in common (a share, 0 to 1) are a line removed and one added.
+    """
+    return _hunks(before, after, context, words=True, alike=alike)
 
 
-def _hunks(before: str, after: str, context: int, *, words: bool) -> tuple[Hunk, ...]:
+def _hunks(
+    before: str, after: str, context: int, *, words: bool, alike: float = ALIKE
+) -> tuple[Hunk, ...]:
     context = max(context, 0)
     old, new = _lines(before), _lines(after)
     budget = _Budget()
     changes = _changes(old, new)
     for change in changes:
-        _fill(change, old, new, budget, words=words)
+        _fill(change, old, new, budget, alike if words else None)
     groups: list[list[_Change]] = []
     for change in changes:
         if groups and change.old[0] - groups[-1][-1].old[1] <= 2 * context:
@@ -235,15 +240,20 @@ def _tokens(line: str) -> list[str]:
     return found
 
 
-def _fill(change: _Change, old: list[str], new: list[str], budget: _Budget, *, words: bool) -> None:
-    """Make the rows of a change: which lines are each other's, and which of their words moved."""
+def _fill(
+    change: _Change, old: list[str], new: list[str], budget: _Budget, alike: float | None
+) -> None:
+    """Make the rows of a change: which lines are each other's, and which of their words moved.
+
+    ``alike`` is ``None`` when no words are wanted.
+    """
     olds = [line.removesuffix("\n") for line in old[slice(*change.old)]]
     news = [line.removesuffix("\n") for line in new[slice(*change.new)]]
     old_spans: dict[int, tuple[tuple[int, int], ...]] = {}
     new_spans: dict[int, tuple[tuple[int, int], ...]] = {}
-    change.words = words and not change.coarse
-    if change.words and olds and news:
-        for i, j in _pairs(change, olds, news, budget):
+    change.words = alike is not None and not change.coarse
+    if alike is not None and change.words and olds and news:
+        for i, j in _pairs(change, olds, news, budget, alike):
             old_spans[i], new_spans[j] = _changed(change, olds[i], news[j], budget)
     for i, line in enumerate(olds):
         kind = RowKind.CHANGED_OLD if i in old_spans else RowKind.REMOVED
@@ -258,7 +268,7 @@ def _fill(change: _Change, old: list[str], new: list[str], budget: _Budget, *, w
 
 
 def _pairs(
-    change: _Change, olds: list[str], news: list[str], budget: _Budget
+    change: _Change, olds: list[str], news: list[str], budget: _Budget, alike: float
 ) -> list[tuple[int, int]]:
     """Lines that became each other, in order: the alignment with the most in common."""
     if max(map(len, (*olds, *news))) > MAX_WORD_LINE:
@@ -278,13 +288,13 @@ def _pairs(
             change.words = False
             return []
         beside = ((i, i) for i in range(len(olds)))
-        return [(i, j) for i, j in beside if _alike(left[i], right[j]) >= ALIKE]
+        return [(i, j) for i, j in beside if _alike(left[i], right[j]) >= alike]
     budget.pairs -= cost
     best = [[0.0] * (len(news) + 1) for _ in range(len(olds) + 1)]
     likes = [[_alike(a, b) for b in right] for a in left]
     for i in range(len(olds) - 1, -1, -1):
         for j in range(len(news) - 1, -1, -1):
-            paired = likes[i][j] + best[i + 1][j + 1] if likes[i][j] >= ALIKE else 0.0
+            paired = likes[i][j] + best[i + 1][j + 1] if likes[i][j] >= alike else 0.0
             best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
     found: list[tuple[int, int]] = []
     i = j = 0

@@ -12,7 +12,9 @@ from datetime import datetime
 from rich.text import Text
 
 from console.cli import paint
+from console.raws import raw_words
 from core import diff, text
+from core.desk.raw import Raw
 from core.desk.review import Shown
 from core.homes.hermes.pending import Proposal
 from core.journal import Step
@@ -74,6 +76,22 @@ def preview(shown: Shown, now: datetime, room: int) -> Iterator[Text]:
         yield Text("Nothing changes; the record is removed.", style="dim")
 
 
+def raw_preview(file: str, found: Raw, room: int) -> Iterator[Text]:
+    """What stands in a record that is no proposal, as far as it was read."""
+    heading, rest = raw_words(found)
+    yield from paint.hang(Text(), paint.plain(file, "bold"), room)
+    if heading:
+        yield Text(f"{heading}{':' if found.text else '.'}", style="dim")
+    lines = found.text.split("\n")
+    if found.text:
+        for line in lines[:LINES]:
+            yield from paint.hang(Text("  "), paint.plain(line), room)
+    if len(lines) > LINES:
+        yield Text(f"  … {len(lines) - LINES:,} more lines", style="dim")
+    if rest:
+        yield Text(f"  … {rest}", style="dim")
+
+
 def _parts(shown: Shown, room: int) -> Iterator[list[Text]]:
     outcome = shown.plan.outcome
     covered = set[str]()
@@ -116,7 +134,7 @@ def _entry_title(pair: EntryChange) -> str:
 
 def entry_change(pair: EntryChange, room: int) -> Iterator[Text]:
     """The whole entry before and after; lost words as ``[-word-]``, new ones as ``{+word+}``."""
-    hunks = diff.rows(pair.before or "", pair.after or "", context=_ALL)
+    hunks = diff.rows(pair.before or "", pair.after or "", context=_ALL, alike=0.0)
     rows = [row for hunk in hunks for row in hunk.rows]
     for row in rows[:LINES]:
         yield from _line(row, room, marks=True)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from console.cli import interrupt, paint, shapes
 from console.cli.foresee import print_forecast
-from console.cli.preview import preview
+from console.cli.preview import preview, raw_preview
 from console.cli.session import (
     Session,
     json_option,
@@ -23,8 +23,10 @@ from console.cli.session import (
 from core.desk import decide, forecast, overview, promotion, review, triage
 from core.desk.decisions import length_of
 from core.desk.opening import Opened
+from core.desk.raw import raw
 from core.desk.rivals import rivals_of
 from core.errors import NotFoundError, UnreadableError, UsageError
+from core.homes.hermes.pending import Unreadable, find, ids_of
 from core.homes.hermes.status import Status
 from core.model import Receipt
 
@@ -165,7 +167,12 @@ def _brief(summary: str, action: str) -> str:
 def show(session: Session, token: str, as_agent: bool, rules: str, as_json: bool) -> None:
     """Show one proposal exactly as it would land."""
     opened = session.read(rules)
-    shown = review.show(opened, token, as_agent=as_agent)
+    try:
+        shown = review.show(opened, token, as_agent=as_agent)
+    except UnreadableError:
+        if not as_json:
+            _print_raw(opened, token)
+        raise
     if as_json:
         print_json(shapes.show(opened, shown))
         return
@@ -175,6 +182,13 @@ def show(session: Session, token: str, as_agent: bool, rules: str, as_json: bool
     if others := rivals_of(opened, queue, [file]).left(shown.plan.outcome.claims):
         word = "rival waits" if len(others) == 1 else "rivals wait"
         paint.tell(f"{len(others)} {word} for the same: {', '.join(others)}", "dim")
+
+
+def _print_raw(opened: Opened, token: str) -> None:
+    """What stands in a record that is no proposal; why that is so is the error's to say."""
+    entry = find(opened.queue(ids=ids_of([token])), token)
+    if isinstance(entry, Unreadable):
+        paint.say(raw_preview(entry.file, raw(opened, entry.file), paint.room()))
 
 
 def print_shown(session: Session, shown: review.Shown) -> None:

@@ -19,6 +19,7 @@ DANGER = "bold $text-error"
 ADDED = "$text-success on $success-muted"
 REMOVED = "$text-error on $error-muted"
 WORD = "bold underline"
+LOST = "bold strike"
 HIDDEN = "reverse"
 
 SEVERITY = {

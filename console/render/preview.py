@@ -81,7 +81,7 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
         yield Line(Content(""))
         for number, piece in enumerate(wrapped(ink.line(name, ink.TITLE), width)):
             yield Line(piece, anchor=name if number == 0 else None)
-        yield from _proposed(value, width, folded, shown.spots.get(name, ()))
+        yield from stored_lines(value, width, folded, shown.spots.get(name, ()))
     for remark in shown.also:
         yield Line(Content(""))
         yield from _flow(ink.line(remark, ink.LABEL), width)
@@ -132,6 +132,7 @@ def entry_lines(
             split=split,
             folded=folded,
             spots=spots.get(f"entry {number}", ()),
+            entry=True,
         )
 
 
@@ -166,7 +167,10 @@ def _lines_of(entry: str | None) -> str:
     return f"{entry}\n" if entry else ""
 
 
-def _proposed(value: str, width: int, folded: bool, spots: Sequence[Spot]) -> Iterator[Line]:
+def stored_lines(
+    value: str, width: int, folded: bool, spots: Sequence[Spot] = ()
+) -> Iterator[Line]:
+    """A text as it is stored, by line; hidden characters and ``spots`` are marked."""
     lines = value.split("\n")
     found = on_lines(value, as_stored(value, spots))
     for number, line in enumerate(lines[:PROPOSED] if folded else lines, 1):

@@ -7,9 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from console.ages import age
+from console.raws import raw_words
 from console.render.preview import Preview
 from console.render.queue import QueueItem
+from console.render.raw import RawRecord
 from console.screens.spotting import preview_spots
+from core.desk.raw import Raw
 from core.desk.review import Label, Shown, rival_counts
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.model import Change, Move
@@ -146,6 +149,13 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
         proposed=tuple((name, value) for _, name, value in proposed),
         spots=preview_spots(outcome, proposal.payload, names),
     )
+
+
+def raw_of(item: QueueItem, found: Raw) -> RawRecord:
+    """What the preview shows of a record that is no proposal."""
+    heading, rest = raw_words(found)
+    said = f"{item.note}; {item.summary}" if item.note else item.summary
+    return RawRecord(item.key, said, heading, found.text, rest)
 
 
 def _came_from(shown: Shown, origin: str) -> str:

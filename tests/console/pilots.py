@@ -17,6 +17,7 @@ from textual.widgets._footer import FooterKey
 
 from console.actions import MODES
 from console.app import SignoffApp
+from console.render.line import Line
 from console.sample import write_sample
 from console.screens.journal import JournalScreen
 from console.screens.memory import MemoryScreen
@@ -173,6 +174,11 @@ class Console:
         """The text of the detail pane, or of the sheet, line by line."""
         view = self.app.screen.query_one(LineView)
         return "\n".join(line.content.plain.rstrip() for line in view.lines)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of the detail pane, with their styles."""
+        return tuple(self.app.screen.query_one(LineView).lines)
 
     @property
     def words(self) -> str:

@@ -310,7 +310,7 @@ async def test_d46_plus_and_minus_stand_in_the_gutter_without_any_colour(
     async with open_console(home, size=size) as console:
         for name, old, new in (
             ("skill", "1. Step one.", "1. Step 1."),
-            ("memory", "beta two", "beta 2"),
+            ("memory", "beta [-two-]", "beta 2"),
         ):
             await console.at(name)
             lines = [line.split() for line in console.text.splitlines()]

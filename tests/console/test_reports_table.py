@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from console.render.ink import LOST
 from core.view import sha256
 from tests.console.pilots import open_console
 from tests.console.plain import NOW, Answer, Cli
@@ -217,8 +218,14 @@ async def test_s7_04_the_whole_entry_stands_before_and_after_and_the_lost_words_
     propose(home, "d", remove("wants B"), age=8.0)
     async with open_console(home) as console:
         await console.at("r")
-        assert "- keeps X; wants B; owns C" in console.text
+        # What is lost is struck out, and marked where a terminal cannot do that.
+        assert "- [-keeps X; -]wants [-B; owns C-]" in console.text
         assert "+ wants B2" in console.text
+        (lost,) = (line for line in console.lines if "keeps X" in line.content.plain)
+        struck = {
+            lost.content.plain[s.start : s.end] for s in lost.content.spans if s.style == LOST
+        }
+        assert struck == {"[-keeps X; -]", "[-B; owns C-]"}
         assert "lost beside it: keeps, X, owns, C." in console.words
         await console.at("d")
         assert "- keeps X; wants B; owns C" in console.text
@@ -409,6 +416,77 @@ def test_s7_11_reasons_are_kept_outside_the_home_and_counted_by_origin(
         "cron": {"approved": 0, "rejected": 1, "rate": 0.0},
     }
     assert {path for path in tree(home) if not path.startswith("pending")} == before
+
+
+def test_s7_04_show_marks_what_a_replace_loses(cli: Cli, home: Path) -> None:
+    """S7-04: the same without a terminal, also where little of the entry is left."""
+    write(home / MEMORY, "keeps X; wants B; owns C\n§\nother")
+    queue(home, {"r": swap("wants B", "wants B2")})
+    shown = cli("show", "r", home=home).out
+    assert "- [-keeps X; -]wants [-B; owns C-]" in shown
+    assert "+ wants {+B2+}" in shown
+
+
+RAW = {
+    "cut": (
+        b'{"payload": {"act\x1b[31mion',
+        "As it stands in the file",
+        '{"payload": {"act␛[31mion',
+    ),
+    "latin": (b'{"a": "caf\xe9"}', "As it stands in the file", '{"a": "caf\\xe9"}'),
+    "empty": (b"", "The file is empty", ""),
+    "nul": (b"\x00" * 50_000, "As it stands in the file", "⟨U+0000×8192⟩ ⋯ 41,808 more bytes"),
+}
+
+
+@pytest.mark.parametrize("name", RAW)
+async def test_s7_12_the_raw_record_stands_in_the_preview_and_in_show(
+    cli: Cli, home: Path, name: str
+) -> None:
+    """S7-12: what cannot be read is shown as it stands: bounded, and no terminal obeys it."""
+    data, heading, text = RAW[name]
+    propose(home, "good", add("x"))
+    record(home, name).write_bytes(data)
+    shown = cli("show", name, home=home)
+    assert shown.code == 1
+    said = " ".join(shown.out.split())
+    assert said.startswith(f"pending/memory/{name}.json {heading}")
+    assert text.replace("⋯", "…") in said
+    assert f"pending/memory/{name}.json is no proposal: " in shown.err
+    async with open_console(home) as console:
+        await console.at(name)
+        assert f"! unreadable cannot be read: {console.row(name).broken};" in console.words
+        assert "it can only be refused" in console.words
+        assert f"{heading} {text}".strip() in console.words
+        assert "\x1b" not in console.picture
+
+
+async def test_s7_12_of_a_link_and_a_folder_the_name_is_shown_and_nothing_is_followed(
+    cli: Cli, home: Path
+) -> None:
+    """S7-12: a link to a secret is not read, of a folder only the names; a pipe is not opened."""
+    (home / "secret.txt").write_text("hunter2")
+    propose(home, "good", add("x"))
+    record(home, "link").symlink_to("../../secret.txt")
+    (record(home, "full") / "one.txt").parent.mkdir()
+    (record(home, "full") / "one.txt").write_text("hunter2")
+    os.mkfifo(record(home, "pipe"))
+    async with open_console(home) as console:
+        await console.at("link")
+        assert "The link leads to ../../secret.txt" in console.words
+        await console.at("full")
+        assert "In the folder one.txt" in console.words
+        assert "remove pending/memory/full.json by hand" in console.words
+        await console.at("pipe")
+        assert "a pipe, socket or device; remove pending/memory/pipe.json by hand" in console.words
+        assert "hunter2" not in console.picture
+    shown = [cli("show", name, home=home) for name in ("link", "full", "pipe")]
+    assert "The link leads to:\n  ../../secret.txt\n" in shown[0].out
+    assert "In the folder:\n  one.txt\n" in shown[1].out
+    assert all("hunter2" not in each.out for each in shown)
+    # As the row says: the link can be refused, the others cannot.
+    done = cli("reject", "link", "full", "pipe", "--json", home=home).json["results"]
+    assert [each["ok"] for each in done] == [True, False, False]
 
 
 def test_s7_12_what_cannot_be_read_is_a_row_with_its_reason(cli: Cli, home: Path) -> None:

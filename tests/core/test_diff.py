@@ -271,3 +271,20 @@ def test_what_was_left_out_is_flagged() -> None:
     every = subject.rows("\n".join(OLD), "\n".join(HOSTILE["every line"][1]))[0]
     assert not every.words
     assert every.rows[0].kind is RowKind.CHANGED_OLD
+
+
+def test_lines_that_differ_much_are_paired_when_asked() -> None:
+    """S7-04: of an entry that is replaced the lost words are wanted however few are left."""
+    before, after = "keeps X; wants B; owns C\n", "wants B2\n"
+    (plain,) = subject.rows(before, after)
+    assert [row.kind for row in plain.rows] == [RowKind.REMOVED, RowKind.ADDED]
+    (hunk,) = subject.rows(before, after, alike=0.0)
+    old, new = hunk.rows
+    assert (old.kind, new.kind) == (RowKind.CHANGED_OLD, RowKind.CHANGED_NEW)
+    assert [old.text[a:b] for a, b in old.spans] == ["keeps X; ", "B; owns C"]
+    assert [new.text[a:b] for a, b in new.spans] == ["B2"]
+
+
+def test_lines_with_nothing_in_common_are_never_paired() -> None:
+    (hunk,) = subject.rows("alpha beta\n", "gamma\n", alike=0.0)
+    assert [row.kind for row in hunk.rows] == [RowKind.REMOVED, RowKind.ADDED]
