@@ -44,8 +44,8 @@ def curator_lines(item: CuratorItem) -> Content:
 
 
 def _changes(item: CuratorItem) -> str:
-    """What the next run changes; of a run that does not come, nothing."""
-    if item.stopped or item.paused:
+    """What the next run changes; nothing is said where none comes, or it is not known."""
+    if item.stopped or item.paused or item.blocked:
         return ""
     many = {0: "nothing", 1: "1 skill"}.get(item.changes, f"{item.changes:,} skills")
     return f", changes {many}"

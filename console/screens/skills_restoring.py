@@ -135,7 +135,7 @@ def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
     for to, place in places:
         planned = restore(opened, folder, to)
         if any(each.code == "archived_again" for each in planned.plan.outcome.findings):
-            label = f"Restore it to {place} and pin it, so that no run archives it again"
+            label = f"Restore it to {place} and pin it"
             found.append(Choice(label, restore(opened, folder, to, pin=True)))
     others = [each for each in board.archived if each is not package]
     mine = _names(package)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil, inf
 from typing import TYPE_CHECKING
@@ -85,8 +85,9 @@ def meant(item: SkillItem, wanted: Wanted) -> bool:
 
 def skill_items(board: Board) -> list[SkillItem]:
     """A row for each live skill, then for those of plugins and projects."""
+    known = _unknown if board.blocked else _skill
     return [
-        *(_skill(row, board.now) for row in board.rows),
+        *(known(row, board.now) for row in board.rows),
         *(_borrowed(each) for each in board.borrowed),
     ]
 
@@ -154,6 +155,20 @@ def _skill(row: Row, now: datetime) -> SkillItem:
         worst=min((f.severity for f in row.findings), key=lambda each: _WORST[each], default=None),
         offered=not row.not_offered_because,
         words=" ".join(texts).lower(),
+    )
+
+
+def _unknown(row: Row, now: datetime) -> SkillItem:
+    """A skill whose row cannot be read: what the row would say is not known."""
+    origin = row.skill.provenance
+    return replace(
+        _skill(row, now),
+        state="unknown",
+        origin="unknown" if origin == "user" else origin,
+        uses=None,
+        last="?",
+        next="unknown",
+        due=inf,
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Events and references listed of one skill.
 EVENTS, REFERENCES = 60, 40
+_NOT_KNOWN = "Not known: its usage row cannot be read. No run changes anything until it can be."
 #: A finding that the page says in more words.
 _SAID = "name_dir_mismatch"
 _COUNTED = (
@@ -71,15 +72,17 @@ def summary_of(row: Row, board: Board, proposals: int) -> Summary:
             f" {skill.named} (tools, archive)"
         )
     limits = limits_of(board)
+    # Without rows everything looks active, unused and not the agent's own.
+    blocked = bool(board.blocked)
     return Summary(
         name=skill.name,
         folder=skill.folder,
-        state=skill.state,
+        state="unknown" if blocked else skill.state,
         pinned=skill.pinned,
-        origin=skill.provenance,
+        origin="" if blocked and skill.provenance == "user" else skill.provenance,
         description=row.description,
         identity=identity,
-        fate=_fate(row),
+        fate=_NOT_KNOWN if blocked else _fate(row),
         forecast=_forecast(row, board.now),
         limits=f"{limits[:1].upper()}{limits[1:]}.",
         hidden=row.not_offered_because,

@@ -154,7 +154,7 @@ async def test_b_offers_a_pin_where_the_next_run_would_archive_again(home: Path)
         await console.press("b")
         assert "The next run of the curator archives it again" in console.picture
         assert "1  Restore it to skills/queue-replay" in console.picture
-        assert "and pin it, so that no run archives it again" in console.picture
+        assert "2  Restore it to skills/queue-replay and pin it" in console.picture
         assert "Look at the newer copy queue-replay-20261117" in console.picture
         await console.press("2")
         assert row(home, "queue-replay")["pinned"] is True

@@ -259,6 +259,11 @@ async def test_unreadable_rows_block_every_write_and_say_so(home: Path) -> None:
     async with open_console(home) as console:
         await console.press(SKILLS_MODE)
         assert "‼ Nothing is written: the usage rows cannot be read" in console.picture
+        # What the rows would say is not known: not "active", not "never used", not "a person's".
+        assert {(i.state, i.uses, i.last, i.next) for i in console.skills.rows.items} == {
+            ("unknown", None, "?", "unknown")
+        }
+        assert "Not known: its usage row cannot be read." in console.words
         for key in ("p", "d", "c"):
             await console.press(key)
             assert console.flash.startswith("The usage rows cannot be read ("), key

@@ -89,12 +89,13 @@ def opening(folder: Path, home: Path, count: int) -> float:
 
 
 def entering(folder: Path, home: Path, count: int) -> float:
-    """Seconds from the key of the mode to the table, in a console that runs already."""
+    """Seconds from the mode's first frame to the table, in a console that runs already."""
     with start(folder, home, "review") as terminal:
         terminal.see("Queue (0)")
         terminal.quiet(0.5)
-        typed = terminal.press("3")
-        return terminal.see(f"Skills ({count:,})") - typed
+        terminal.press("3")
+        painted = terminal.see("Reading the home")
+        return terminal.see(f"Skills ({count:,})") - painted
 
 
 def sorting(terminal: Terminal, keys: int) -> tuple[list[float], list[float]]:
