@@ -184,7 +184,7 @@ def family_words(relative: Relative, here: str) -> str:
         f"{relation}: {text.one_line(name_of(session), _NAME)}",
         session.source,
         f"{session.messages:,} msg",
-        when(session.started_at),
+        when(session.started_at)[:10],
     ]
     words[0] = f"▶ {words[0]}" if session.id == here else words[0]
     return "  " * relative.depth + "  ".join(filter(None, words))

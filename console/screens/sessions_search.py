@@ -311,7 +311,7 @@ def _nothing(results: Results, facets: Facets) -> str:
     if found is None:
         return "Nothing is found."
     said = [f"No conversation answers “{found.effective or results.text}”."]
-    said += [f"{words}: press {key}." for words, key in left_out(found, facets)]
+    said += [f"{words}: enter, then {key}." for words, key in left_out(found, facets)]
     if found.note:
         said.append(found.note)
     said.append("esc ends the search. / changes it.")
