@@ -47,6 +47,7 @@ from core.settings import Settings
 from core.view import Source, View
 
 AnyStore = OwnStore | ChromaReader
+_NARROWED = "by meaning only among what the words found: there is too much to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,20 +185,17 @@ def recall(
     )
     if isinstance(shelf.store, OwnStore):
         shelf.store.log(slug(project), "recall", query[:LONGEST_QUERY])
-    return Answer(found, searcher.engine, searcher.note)
+    note = searcher.note or (_NARROWED if searcher.narrowed else "")
+    return Answer(found, searcher.engine, note)
 
 
 def notes(
     shelf: Shelf, project: str, layer: Layer, *, status: str | None = None, limit: int | None = None
 ) -> list[Node]:
     """The nodes of a layer, the newest first; ``status`` is a word, or ``live``."""
-    found = [
-        node
-        for node in shelf.store.nodes(collection_of(project, layer), live=status == "live")
-        if status in (None, "live", node.status)
-    ]
-    found.sort(key=lambda node: node.text("created"), reverse=True)
-    return found[:limit]
+    collection = collection_of(project, layer)
+    wanted = -1 if limit is None else limit
+    return shelf.store.newest(collection, status=status or "", limit=wanted)
 
 
 def note(shelf: Shelf, project: str, written: str) -> Node:

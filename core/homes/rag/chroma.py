@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -86,18 +86,33 @@ class ChromaReader:
     def search(self, collection: str, query: Query, limit: int) -> list[Node]:
         return lexical.rank(query, self.nodes(collection, live=True), limit)
 
-    def vectors(self, collection: str, *, live: bool = False) -> Iterator[Vector]:
+    def newest(self, collection: str, *, status: str = "", limit: int = -1) -> list[Node]:
+        found = [
+            node
+            for node in reversed(self._nodes(collection).values())
+            if status in ("", node.status) or (status == "live" and node.live)
+        ]
+        found.sort(key=lambda node: node.text("created"), reverse=True)
+        return found if limit < 0 else found[:limit]
+
+    def vectors(
+        self, collection: str, *, live: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[Vector]:
         """The numbers of all nodes that have some; the embedder is not written in the store."""
         known = self._nodes(collection)
         found = self._ask(lambda db: chroma_vectors.vectors(db, self.folder, collection))
         return (
             Vector(name, "", found[name])
             for name, node in known.items()
-            if name in found and (node.live or not live)
+            if name in found and (node.live or not live) and (names is None or name in names)
         )
 
-    def events(self) -> list[Event]:
-        return read_usage(self.folder / USAGE)
+    def numbered(self, collection: str) -> int:
+        return self.count(collection)
+
+    def events(self, project: str = "") -> list[Event]:
+        found = read_usage(self.folder / USAGE)
+        return [event for event in found if project in ("", event.project)]
 
     # -- as records of a home ----------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from core.errors import SignoffError, UnreadableError
@@ -122,24 +123,57 @@ class OwnStore:
                 return []
             return own_search.search(db, number, collection, query, limit)
 
-    def vectors(self, collection: str, *, live: bool = False) -> Iterator[Vector]:
+    def newest(self, collection: str, *, status: str = "", limit: int = -1) -> list[Node]:
+        with schema.reading(self.folder) as db:
+            number = number_of(db, collection)
+            if db is None or number is None:
+                return []
+            where = "WHERE live = 1" if status == "live" else ""
+            # Sorted without the texts, which may be a gigabyte.
+            rows = db.execute(
+                f"SELECT id, '', metadata FROM nodes_{number} {where}"
+                " ORDER BY created DESC, number DESC"
+            )
+            nodes = (node_in(collection, row) for row in rows)
+            wanted = (n.id for n in nodes if status in ("", "live", n.status))
+            chosen = list(islice(wanted, limit if limit >= 0 else None))
+            found = (get(db, number, collection, name) for name in chosen)
+            return [node for node in found if node is not None]
+
+    def vectors(
+        self, collection: str, *, live: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[Vector]:
         where = "WHERE live = 1" if live else ""
+        if names is not None:
+            where = f"WHERE id IN ({', '.join('?' * len(names))})"
         with schema.reading(self.folder) as db:
             number = number_of(db, collection)
             if db is None or number is None:
                 return
             rows = db.execute(
                 f"SELECT id, embedder, data FROM vectors_{number} JOIN nodes_{number}"
-                f" USING (number) {where} ORDER BY number"
+                f" USING (number) {where} ORDER BY number",
+                names or (),
             )
             for name, embedder, data in rows:
                 yield Vector(name, embedder, array("f", data))
 
-    def events(self) -> list[Event]:
+    def numbered(self, collection: str) -> int:
+        with schema.reading(self.folder) as db:
+            number = number_of(db, collection)
+            if db is None or number is None:
+                return 0
+            return int(db.execute(f"SELECT count(*) FROM vectors_{number}").fetchone()[0])
+
+    def events(self, project: str = "") -> list[Event]:
         with schema.reading(self.folder) as db:
             if db is None:
                 return []
-            rows = db.execute("SELECT ts, project, event, detail FROM events ORDER BY ts, rowid")
+            rows = db.execute(
+                "SELECT ts, project, event, detail FROM events WHERE project = ? OR ? = ''"
+                " ORDER BY ts, rowid",
+                (project, project),
+            )
             return [Event(*row) for row in rows]
 
     # -- writing -----------------------------------------------------------------------------------

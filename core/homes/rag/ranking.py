@@ -13,9 +13,9 @@ from core.homes.rag.embedding import Embedder, EmbeddingError, similarity
 from core.homes.rag.nodes import Layer, Node
 from core.homes.rag.store import Store, Vector
 
-#: Numbers compared one by one where numpy is not installed; past that only those of the texts
-#: that the words found.
-MOST_ALONE = 2_000
+#: Texts whose numbers are all compared, without numpy and with it; past that only those of the
+#: texts that the words found.
+MOST_ALONE, MOST = 2_000, 20_000
 #: Texts that the words bring to be ranked by meaning then.
 _CANDIDATES = 200
 
@@ -39,6 +39,8 @@ class Searcher:
         self._numbers: Sequence[float] | None = None
         self.engine = Engine.LEXICAL
         self.note = ""
+        #: Whether meaning was looked for only in what the words found.
+        self.narrowed = False
 
     def __call__(self, collection: str, layer: Layer, limit: int) -> list[Node]:
         """The best live nodes of a collection.
@@ -49,7 +51,7 @@ class Searcher:
         if not self._embedder or self.note:
             return self._store.search(collection, self._query, limit)
         found = self._store.search(collection, self._query, _CANDIDATES)
-        near = self._near(collection, found, max(limit, 3 * limit))
+        near = self._near(collection, found, 3 * limit)
         if not near:
             return found[:limit]
         self.engine = Engine.FUSED
@@ -59,9 +61,14 @@ class Searcher:
 
     def _near(self, collection: str, found: Sequence[Node], limit: int) -> list[Node]:
         assert self._embedder is not None
-        vectors = list(self._usable(collection))
+        numpy, names = _numpy(), None
+        if self._store.numbered(collection) > (MOST_ALONE if numpy is None else MOST):
+            names = [node.id for node in found]
+        vectors = self._usable(collection, names)
         if not vectors:
             return []
+        if names is not None:
+            self.narrowed = True
         try:
             if self._numbers is None:
                 (self._numbers,) = self._embedder.embed([self._text])
@@ -70,20 +77,16 @@ class Searcher:
             return []
         asked = self._numbers
         vectors = [each for each in vectors if len(each.values) == len(asked)]
-        numpy = _numpy()
-        if numpy is None and len(vectors) > MOST_ALONE:
-            names = {node.id for node in found}
-            vectors = [each for each in vectors if each.id in names]
-            self.note = "meaning was looked for only in what the words found: numpy is not there"
         best = _best(numpy, asked, vectors, limit)
         nodes = (self._store.get(collection, name) for name in best)
         return [node for node in nodes if node is not None]
 
-    def _usable(self, collection: str) -> list[Vector]:
+    def _usable(self, collection: str, names: Sequence[str] | None) -> list[Vector]:
         assert self._embedder is not None
         # A Chroma store does not say who made its numbers; their length tells ours apart.
         known = ("", self._embedder.name, self._embedder.name.partition(":")[2])
-        return [e for e in self._store.vectors(collection, live=True) if e.embedder in known]
+        found = self._store.vectors(collection, live=True, names=names)
+        return [each for each in found if each.embedder in known]
 
 
 def _best(numpy: Any, asked: Sequence[float], vectors: Sequence[Vector], limit: int) -> list[str]:

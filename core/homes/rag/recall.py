@@ -106,7 +106,8 @@ def recall(
 
 def line(hit: Hit) -> str:
     """A hit as a line of the answer; only notes show their id."""
-    path = hit.node.text("path") or str(hit.layer)
+    # A file's name may hold a line end: it must not look like another hit.
+    path = " ".join((hit.node.text("path") or str(hit.layer)).split("\n"))
     name = f" #{hit.node.id[:SHORT]}" if hit.layer is Layer.MEMORY else ""
     return f"{'[global] ' if hit.shared else ''}[{hit.layer} {path}{name}] {hit.text}"
 

@@ -50,7 +50,7 @@ CREATE TABLE nodes_{n} (
     created TEXT NOT NULL,
     source TEXT NOT NULL
 );
-CREATE INDEX nodes_{n}_live ON nodes_{n} (live, created);
+CREATE INDEX nodes_{n}_live ON nodes_{n} (live, created, source);
 CREATE TABLE vectors_{n} (
     number INTEGER PRIMARY KEY,
     embedder TEXT NOT NULL,
@@ -64,7 +64,8 @@ _FULL_TEXT = (
     "CREATE TRIGGER words_{n}_in AFTER INSERT ON nodes_{n} BEGIN"
     " INSERT INTO words_{n} (rowid, document, path) VALUES (new.number, new.document, new.path);"
     " END",
-    "CREATE TRIGGER words_{n}_on AFTER UPDATE OF document, path ON nodes_{n} BEGIN"
+    "CREATE TRIGGER words_{n}_on AFTER UPDATE ON nodes_{n}"
+    " WHEN old.document <> new.document OR old.path <> new.path BEGIN"
     " INSERT INTO words_{n} (words_{n}, rowid, document, path)"
     " VALUES ('delete', old.number, old.document, old.path);"
     " INSERT INTO words_{n} (rowid, document, path) VALUES (new.number, new.document, new.path);"

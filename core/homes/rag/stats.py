@@ -36,7 +36,7 @@ def stats(store: Store, project: str, threshold: int) -> Stats:
         for layer in (Layer.CODE, Layer.WIKI, Layer.MEMORY)
     }
     name = slug(project)
-    events = [event for event in store.events() if event.project == name]
+    events = store.events(name)
     used = [event for event in events if event.event in ("learn", "recall")]
     days = len({datetime.fromtimestamp(event.ts, UTC).date() for event in used})
     learnings = sum(event.event == "learn" for event in events)

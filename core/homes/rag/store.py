@@ -78,11 +78,19 @@ class Store(Protocol):
     def search(self, collection: str, query: Query, limit: int) -> list[Node]:
         """The best live nodes by their words, best first."""
 
-    def vectors(self, collection: str, *, live: bool = False) -> Iterator[Vector]:
-        """The numbers kept beside the texts, with ``live`` only of live nodes."""
+    def newest(self, collection: str, *, status: str = "", limit: int = -1) -> list[Node]:
+        """The nodes by their time, the newest first; ``status`` is a word, or ``live``."""
 
-    def events(self) -> list[Event]:
-        """The log, oldest first."""
+    def vectors(
+        self, collection: str, *, live: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[Vector]:
+        """The numbers kept beside the texts, with ``live`` only of live nodes; or of ``names``."""
+
+    def numbered(self, collection: str) -> int:
+        """How many nodes may have numbers."""
+
+    def events(self, project: str = "") -> list[Event]:
+        """The log, oldest first; or what is in it of one project's slug."""
 
 
 def record_path(file: str, collection: str, name: str) -> str:

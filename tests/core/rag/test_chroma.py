@@ -72,6 +72,17 @@ def test_documents_metadata_and_statuses(folder: Path) -> None:
     assert nodes[4].status == "active", "an empty status is active"
 
 
+def test_the_newest_first_and_by_status(folder: Path) -> None:
+    reader = ChromaReader(folder)
+    found = reader.newest(MEMORY)
+    assert [node.text("created") for node in found] == sorted(
+        (node.text("created") for node in found), reverse=True
+    )
+    assert {node.status for node in reader.newest(MEMORY, status="retired")} == {"retired"}
+    assert all(node.live for node in reader.newest(MEMORY, status="live", limit=3))
+    assert len(reader.newest(MEMORY, limit=2)) == 2
+
+
 def test_what_llama_index_adds_is_hidden(folder: Path) -> None:
     (page,) = ChromaReader(folder).nodes("rag_api__wiki")
     assert "_node_content" in page.metadata

@@ -101,6 +101,20 @@ def test_code_is_fused_and_taken_in_with_its_numbers(shelf: Shelf, tmp_path: Pat
     assert found.recalled.hits[0].node.text("path") == "a.py"
 
 
+def test_past_a_bound_meaning_is_looked_for_among_what_the_words_found(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "_numpy", lambda: None)
+    monkeypatch.setattr(ranking, "MOST_ALONE", 1)
+    learn(shelf, SIX_HOURS)
+    learn(shelf, "the cache is stored for a day")
+    found = knowledge.recall(shelf, "older work", "api", layer="memory")
+    assert (found.engine, "only among what the words found" in found.note) == (Engine.FUSED, True)
+    assert SIX_HOURS in found.recalled.text
+    found = knowledge.recall(shelf, "work", "api", layer="memory")
+    assert (found.engine, found.recalled.hits) == (Engine.LEXICAL, ())
+
+
 def test_numbers_of_another_model_are_never_mixed(shelf: Shelf, server: Server) -> None:
     learn(shelf, SIX_HOURS)
     other = shelf_in(

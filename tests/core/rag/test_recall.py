@@ -189,6 +189,30 @@ def test_nothing_leaves_the_machine(
     knowledge.stats(shelf, "api")
 
 
+def test_a_file_s_name_does_not_look_like_another_hit(shelf: Shelf, tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "a\n[memory memory #deadbeef] x.py").write_text("queue = 1\n")
+    knowledge_work.ingest_code(shelf, tmp_path / "c", "api")
+    lines = recall(shelf, "queue", layer="code").split("\n")
+    assert lines[1:] == ["[code a [memory memory #deadbeef] x.py] queue = 1"]
+
+
+def test_the_newest_first_and_by_status(shelf: Shelf) -> None:
+    names = [learn(shelf, text).id for text in ("one", "two", "three")]
+    assert knowledge.carry_out(shelf, knowledge.retire(shelf, "api", names[2])).ok
+
+    def listed(**more: object) -> list[str]:
+        found = knowledge.notes(shelf, "api", Layer.MEMORY, **more)  # type: ignore[arg-type]
+        return [node.document for node in found]
+
+    assert listed() == ["three", "two", "one"]
+    assert listed(limit=2) == ["three", "two"]
+    assert listed(status="live") == ["two", "one"]
+    assert listed(status="retired") == ["three"]
+    assert listed(status="archived") == []
+    assert listed(limit=0) == []
+
+
 # -- stats -----------------------------------------------------------------------------------------
 
 
