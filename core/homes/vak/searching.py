@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from core.conversations import Cancelled, Engine, Found, Hit, Order, Visibility
-from core.homes.vak import transcript
+from core.homes.vak import noted, transcript
 from core.homes.vak.ledgers import MESSAGE, Entry, Line, lines, open_ledger, parse
 from core.homes.vak.recall.documents import Document
 from core.homes.vak.recall.ranking import total
@@ -28,8 +28,6 @@ from core.recall.spans import snippet
 
 #: Characters of a snippet, and of a message that is looked at.
 SNIPPET, LONGEST = 240, 1 << 20
-#: Where a note was said.
-NOTES = "notes"
 
 
 @dataclass(frozen=True)
@@ -98,9 +96,11 @@ class Search:
             return
         for note in notes(self.home, Everything("")):
             if matches(self.query, note.text):
-                origin = Origin(NOTES, note.text.partition("]")[0].lstrip("["))
+                as_session = noted.session(note)
+                origin = Origin(as_session.source, as_session.title)
+                at = seconds(note.at)
                 place = Place(
-                    0, note.session_id, note.role, seconds(note.at), Visibility.LIVE, origin
+                    noted.MESSAGE_ID, note.session_id, note.role, at, Visibility.LIVE, origin
                 )
                 yield Said(place, note.text, self._score(note))
 

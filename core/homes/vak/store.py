@@ -24,7 +24,7 @@ from core.conversations import (
     Totals,
 )
 from core.errors import NotFoundError, UnreadableError
-from core.homes.vak import transcript
+from core.homes.vak import noted, transcript
 from core.homes.vak.home import LedgerFile, encrypted, ledger_files
 from core.homes.vak.index.teaching import teach_all
 from core.homes.vak.ledgers import Ledger
@@ -139,6 +139,7 @@ def lately(home: Path) -> Past:
 class Ledgers:
     """:class:`core.conversations.Conversations` of one vak home; making it reads nothing.
 
+    A note is found under the id that recall gives it, as a conversation of one message.
     ``index`` is the folder of its index, which saves reading every ledger for a list.
     """
 
@@ -177,6 +178,8 @@ class Ledgers:
         past = self._look()
         if session_id in past.files:
             return past.session(session_id)
+        if note := noted.find(self._home, session_id):
+            return noted.session(note)
         return next((each for each in past.sessions() if each.id == session_id), None)
 
     def resolve(self, text: str) -> str:
@@ -188,7 +191,7 @@ class Ledgers:
         known = [*past.files, *past.sealed]
         if named.startswith(LINK):
             named = named.removeprefix(LINK).partition("/")[2] or named.removeprefix(LINK)
-        if named in known:
+        if named in known or noted.find(self._home, named):
             return named
         found = [key for key in known if named and key.startswith(named)]
         if len(found) == 1:
@@ -201,10 +204,14 @@ class Ledgers:
 
     def outline(self, session_id: str) -> tuple[Mark, ...]:
         """Every line of the ledger that is not blank, in order; its id is the line's number."""
+        if note := noted.find(self._home, session_id):
+            return (noted.mark(note),)
         return transcript.outline(self._ledger(session_id))
 
     def messages(self, ids: Sequence[int], session_id: str, longest: int) -> tuple[Message, ...]:
         """These lines as messages, in order; texts are cut at ``longest`` characters."""
+        if note := noted.find(self._home, session_id):
+            return (noted.message(note, longest),) if noted.MESSAGE_ID in ids else ()
         return transcript.messages(self._ledger(session_id), frozenset(ids), session_id, longest)
 
     def family(self, session_id: str) -> tuple[Relative, ...]:

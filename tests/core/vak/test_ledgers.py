@@ -252,3 +252,17 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     path = write(tmp_path, entry("a", None))
     (path.parent / "l.jsonl").symlink_to(path)
     assert Ledgers(tmp_path).totals().sessions == 1
+
+
+def test_a_hit_on_a_note_opens_the_note() -> None:
+    past = Ledgers(HOME)
+    key = past.resolve("memory/9e47ec659a17c656")
+    session = past.session(key)
+    assert session is not None
+    assert (session.source, session.title) == ("notes", "decision deploy-rollbacks")
+    assert [mark.id for mark in past.outline(key)] == [1]
+    (shown,) = past.messages([1], key, 1_000)
+    assert (shown.role, shown.notes) == ("memory", ("note",))
+    assert shown.text.endswith("pauses ninety seconds before any rollback.")
+    assert [each.session.id for each in past.family(key)] == [key]
+    assert past.session("memory/ffff") is None
