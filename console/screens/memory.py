@@ -21,6 +21,7 @@ from console.screens.memory_rows import copy_items, entry_items, key_of, store_i
 from console.screens.room import bindings_of
 
 if TYPE_CHECKING:
+    from core.conversations import Hit
     from core.desk.memories import Copy, Store
     from core.desk.opening import Opened
     from core.model import Change, Finding, Receipt
@@ -166,6 +167,8 @@ class MemoryScreen(Browser):
             return "The agent made no copies of these files: it never refused to edit one"
         if action in ("fold", "split") and not self._comparing:
             return "Only the difference of a copy has this: c lists the copies"
+        if action == "conversation" and self._chosen() is None:
+            return "There is no entry to look for"
         if action not in _WRITING:
             return None
         if self._comparing:
@@ -210,6 +213,25 @@ class MemoryScreen(Browser):
         if (item := self._chosen()) is not None:
             self.app.copy_to_clipboard(item.text)
             self.flash("Sent to the terminal's clipboard, as it is stored")
+
+    def action_conversation(self) -> None:
+        item, opened = self._chosen(), self.signoff.opened
+        if item is None or opened is None:
+            return
+
+        def work() -> tuple[Hit, str] | None:
+            from console.screens.sessions_past import where_said
+
+            return where_said(opened, item.text)
+
+        self.start_job("origin", work, self._to_conversation, self._not_compared)
+
+    def _to_conversation(self, found: tuple[Hit, str] | None) -> None:
+        if found is None:
+            self.flash("No conversation that is kept says this", passing=True)
+        else:
+            hit, words = found
+            self.signoff.show_message(hit.session_id, hit.message_id, words)
 
     def _chosen(self) -> MemoryItem | None:
         item = self._items.get(self.rows.cursor_key or "")

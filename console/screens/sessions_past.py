@@ -36,6 +36,8 @@ LINK = "@session:"
 LIVE = 600.0
 #: The most matches marked in one message.
 MARKED = 10_000
+#: How many words a text is looked for by: first enough to be sure, then fewer.
+PHRASES = (8, 5)
 #: Workspaces that are offered for ``in:``.
 OFFERED = 50
 
@@ -215,6 +217,25 @@ def search_page(
         query = respelled(query, instead)
     items = tuple(HitItem(hit, age(hit.at, now)) for hit in found.hits)
     return Results(line, items, found, query)
+
+
+def where_said(opened: Opened, text: str) -> tuple[Hit, str] | None:
+    """The oldest message that holds how ``text`` begins, and the words it was found by.
+
+    Raises :class:`UnreadableError`.
+    """
+    words = text.replace('"', " ").split()
+    everything = Filters(
+        with_hidden=True, with_tool_output=True, with_archived=True, with_undone=True
+    )
+    for count in PHRASES:
+        phrase = " ".join(words[:count])
+        request = Request(f'"{phrase}"', zone_here(), everything, Order.OLDEST, 1)
+        found = search(opened, request) if phrase else None
+        # A word in another spelling is another text.
+        if found is not None and found.hits and not found.corrected:
+            return found.hits[0], phrase
+    return None
 
 
 def names_of(opened: Opened, ids: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList
 
 from console.screens.choose import Choose
 from console.screens.sheet import Sheet
-from tests.console.pilots import SESSIONS_MODE, Console, open_console, sample, tree
+from tests.console.pilots import MEMORY_MODE, SESSIONS_MODE, Console, open_console, sample, tree
 
 PAST = Path(__file__).parents[1] / "data/hermes-sessions/state.db"
 LOGO, STAGING, IMPORT = "Invoice preview", "Staging moved", "Move the last tenants"
@@ -433,3 +433,19 @@ async def test_a_proposal_without_a_conversation_says_why(home: Path) -> None:
         await console.press("o")
         assert console.app.current_mode == "review"
         assert "background review leaves no conversation" in console.flash
+
+
+async def test_from_a_memory_to_where_it_was_said_and_back(home: Path) -> None:
+    async with open_console(home, size=(140, 42)) as console:
+        await console.press(MEMORY_MODE, "j")
+        row = console.memory.rows.cursor_key
+        await console.press("o")
+        assert console.app.current_mode == "sessions"
+        assert "Staging moved to Postgres 17" in console.picture
+        assert "old_text: Staging is api.stage.tallyport.example: Postgres 16" in console.picture
+        await console.press("escape")
+        assert console.app.current_mode == "memory"
+        assert console.memory.rows.cursor_key == row
+        await console.press("j", "o")
+        assert console.app.current_mode == "memory"
+        assert "No conversation that is kept says this" in console.flash
