@@ -23,7 +23,7 @@ class NeedsExtraError(SignoffError):
 
 
 @click.command(name="mcp")
-@click.option("--read-only", is_flag=True, help="Offer only what changes and proposes nothing.")
+@click.option("--read-only", is_flag=True, help="Offer only what searches and reads.")
 @click.option(
     "--server",
     type=click.Choice([_SIGNOFF, _ORIGINAL]),
@@ -33,10 +33,11 @@ class NeedsExtraError(SignoffError):
 )
 @pass_session
 def mcp(session: Session, read_only: bool, server: str) -> None:
-    """Serve tools for agents over the Model Context Protocol.
+    """Serve tools for agents over MCP.
 
-    An agent searches the past and keeps notes; what would change memory or skills becomes a
-    proposal that waits for you. Started by the agent's client, not by hand.
+    Over the Model Context Protocol an agent searches the past and keeps notes; what would change
+    memory or skills becomes a proposal that waits for you. Started by the agent's client, not by
+    hand.
     """
     try:
         serving = importlib.import_module("console.mcp.server")

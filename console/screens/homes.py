@@ -83,12 +83,14 @@ class HomesScreen(Jobs, ModalScreen["Place | None"]):
     def _count(self, number: int) -> None:
         if number == len(self._places):
             return
-        place, now = self._places[number], cast("Host", self.app).now()
+        host = cast("Host", self.app)
+        place, now = self._places[number], host.now()
+        state = host.opened.state if host.opened else None
 
         def work() -> Waiting:
             from core.desk.elsewhere import waiting_in
 
-            return waiting_in(place, now)
+            return waiting_in(place, now, state)
 
         self.start_job("list", work, partial(self._counted, number), self._failed)
 

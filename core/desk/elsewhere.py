@@ -64,14 +64,18 @@ def places(opened: Opened) -> tuple[Place, ...]:
     return tuple(listed)
 
 
-def waiting_in(place: Place, now: datetime) -> Waiting:
-    """Count what waits in a home; nothing is judged, and what cannot be read is said."""
+def waiting_in(place: Place, now: datetime, state: Path | None = None) -> Waiting:
+    """Count what waits in a home; nothing is judged, and what cannot be read is said.
+
+    ``state`` is signoff's own folder: what waits there for the home counts too.
+    """
     named = place.profile, str(place.path)
     if place.kind not in kinds.REVIEWED:
         return Waiting(*named, None, None, (f"{place.kind} homes cannot be reviewed yet",))
     if not os.path.isdir(place.path):
         return Waiting(*named, None, None, ("the folder is gone",))
-    queue = kinds.read_queue(place.kind, Disk(place.path))
+    outside = kinds.waiting_of(place.kind, state, place.path) if state else ""
+    queue = kinds.read_queue(place.kind, Disk(place.path), waiting=outside)
     if problems := trouble(queue):
         return Waiting(*named, None, None, problems)
     return Waiting(*named, len(queue.proposals), oldest(queue, now))

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from console.mcp.server import Desk
+from console.mcp.tools import VAK as TOOLS
+from console.mcp.tools import Offer
 from core.desk.decide import Request, approve
 from core.desk.opening import Opened
 from core.homes.base import Discovery, Kind
+from core.homes.hermes.staging import Caller
 from core.settings import Settings
 from tests.console.mcp_clients import Place, client, refusal, told
-from tests.console.plain import NOW, Cli
+from tests.console.plain import DATA, NOW, Cli
 
 ATLAS = "/home/dev/atlas"
 VAK = ["session_search", "remember", "propose_skill", "recall", "learn", "retire", "stats"]
@@ -96,3 +104,58 @@ async def test_what_waits_says_who_proposed_it(place: Place) -> None:
     (proposal,) = [p for p in desk(place).queue().proposals if p.subsystem == "memory"]
     assert proposal.id == staged["pending_id"]
     assert proposal.raw["staged_by"]["client"] == "mcp"
+
+
+_WORDS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        ["../../x", "67b506f04aa724b1", ATLAS, "read-gauge", "deploy-checklist", "\x00", "-->", "*"]
+    ),
+)
+#: Calls that are taken, for strange arguments to be laid over.
+_TAKEN: dict[str, dict[str, Any]] = {
+    "session_search": {"query": "deploy"},
+    "remember": {"note": "The gauge is high."},
+    "propose_skill": {"name": "gauge", "description": "When.", "instructions": "Read it."},
+}
+_FIELDS = sorted(set().union(*(tool.model.model_fields for tool in TOOLS)) | {"path"})
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from([*VAK[:3], "promote"]),
+    arguments=st.dictionaries(
+        st.sampled_from(_FIELDS),
+        st.one_of(_WORDS, st.integers(), st.none(), st.lists(_WORDS, max_size=2)),
+        max_size=3,
+    ),
+    who=_WORDS,
+)
+def test_no_call_changes_anything_but_what_waits(
+    tmp_path_factory: pytest.TempPathFactory, name: str, arguments: dict[str, Any], who: str
+) -> None:
+    """Only a new file in skill-proposals, or one in signoff's own folder (issue 8)."""
+    root = tmp_path_factory.mktemp("gate")
+    home = (root / "home").resolve()
+    for folder in ("memory", "skill-proposals", "skills"):
+        shutil.copytree(DATA / "vak" / folder, home / folder)
+    for path in home.rglob("*"):
+        path.chmod(path.stat().st_mode | 0o200)
+    opened = Opened(
+        Discovery(home, Kind.VAK, "default", home),
+        root / "state",
+        Settings(),
+        {"PWD": ATLAS, "HERMES_RAG_STORE": str(root / "notes")},
+        lambda: NOW,
+    )
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    answer = Desk(opened, Offer()).answer(name, _TAKEN.get(name, {}) | arguments, Caller(who, who))
+    answer.text.encode("utf-8")
+    assert "unforeseen" not in answer.text
+    after = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert {path: after[path] for path in before} == before
+    new = [path.relative_to(home) for path in after.keys() - before.keys()]
+    assert [(path.parts[0], len(path.parts), path.stem) for path in new] == (
+        [("skill-proposals", 3, answer.record)] if name == "propose_skill" and answer.record else []
+    )
+    assert {path.name for path in root.iterdir()} <= {"home", "state", "notes"}

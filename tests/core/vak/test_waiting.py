@@ -17,6 +17,7 @@ import pytest
 
 from core.desk import editing, staging_vak
 from core.desk.decide import Request, approve, reject
+from core.desk.elsewhere import Place, waiting_in
 from core.desk.history import undo
 from core.desk.opening import Opened
 from core.desk.review import show
@@ -74,6 +75,10 @@ def test_a_note_waits_outside_the_home_and_stands_in_review(desk: Opened) -> Non
     assert shown.origin is not None
     assert shown.origin.words == "from claude-code 2.1 over MCP, session s-17: asked twice"
     assert note(desk).already
+    # The switcher of homes counts it, too.
+    place = Place(desk.found.home, Kind.VAK, "default", desk.found.home)
+    assert waiting_in(place, NOW, desk.state).waiting == len(desk.queue().proposals)
+    assert waiting_in(place, NOW).waiting == len(desk.queue().proposals) - 1
 
 
 @pytest.mark.parametrize(
