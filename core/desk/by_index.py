@@ -14,8 +14,8 @@ from core.recall.index import Candidate, Candidates, Category, Index
 from core.recall.query import Query, matches
 
 #: Candidates asked for one session that is to be shown: several are often of the same one. Of what
-#: cron jobs said, which stands behind what people said, at first one in so many of these.
-EACH, LEAST, CRONS = 4, 100, 4
+#: cron jobs said, which stands behind what people said, at first one for so many of these.
+EACH, LEAST, CRONS = 4, 100, 2
 #: How often more are asked when these are of fewer sessions, and at least and at most how many
 #: times more: as many as should do, and half of it again.
 ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5

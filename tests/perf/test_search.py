@@ -173,7 +173,7 @@ def bench(home: Path, count: int) -> None:
     said, _ = process.communicate()
     took = time.perf_counter() - began
     whole, memory = json.loads(said.splitlines()[-1])
-    megabytes = memory / (1 if sys.platform == "darwin" else 1_024) / 1_024
+    megabytes = memory / (1_048_576 if sys.platform == "darwin" else 1_024)
     desk = opened(home, on=True)
     size = indexing.index_of(desk).state().size / path.stat().st_size
     print(f"\n{count:,} messages, {path.stat().st_size / 1e6:,.0f} MB")
