@@ -70,6 +70,8 @@ class SkillTable(Browser):
     def panes(self) -> Iterable[Widget]:
         line = Input(placeholder="state:stale origin:agent is:pinned words", id="filter")
         skills = RowList(_paint_skill, height=1, id="rows")
+        # It has no frame of its own: this is the title of what is said in its place.
+        skills.border_title = Content(self.TITLES[0])
         archive = RowList(_paint_package, height=1, id="archive")
         archive.display = False
         curator = Static(Content(""), id="curator", markup=False)
@@ -129,8 +131,14 @@ class SkillTable(Browser):
         nothing = not (self._archive if self._archived else self._items)
         self.show_empty(nothing and not self._archived, self.rows, self.detail)
         if not self.rows.items:
-            self.say(_NO_ARCHIVE if nothing and self._archived else _EMPTY if nothing else _NONE)
+            self.say(self._why_empty() if nothing else _NONE)
         self.refresh_bindings()
+
+    def _why_empty(self) -> str:
+        if self._archived:
+            return _NO_ARCHIVE
+        archive = f"\n\nt shows the archive ({len(self._archive):,})." if self._archive else ""
+        return _EMPTY + archive
 
     def _show_heads(self) -> None:
         here = self._archived

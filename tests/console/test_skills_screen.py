@@ -245,6 +245,18 @@ async def test_a_home_without_skills_says_so(home: Path) -> None:
         assert console.flash == "There is no skill to pin"
 
 
+async def test_with_nothing_but_an_archive_the_way_to_it_is_said(home: Path) -> None:
+    for folder in ("ops", "data", "writing"):
+        shutil.rmtree(home / "skills" / folder)
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        assert "This home has no skills yet." in console.words
+        assert "t shows the archive (5)." in console.words
+        await console.press("t")
+        assert "Archive (5)" in console.picture
+        assert here(console).folder.startswith("queue-replay-")
+
+
 async def test_an_empty_archive_says_so(home: Path) -> None:
     shutil.rmtree(home / "skills/.archive")
     async with open_console(home) as console:

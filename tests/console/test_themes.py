@@ -14,7 +14,14 @@ from textual.theme import Theme
 
 from console import themes
 from console.render import ink
-from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console, open_console, sample
+from tests.console.pilots import (
+    JOURNAL_MODE,
+    MEMORY_MODE,
+    SKILLS_MODE,
+    Console,
+    open_console,
+    sample,
+)
 
 #: Grounds that any style of ``ink`` can stand on: pane, dialog, bars, rows at the cursor, marked.
 GROUNDS = (
@@ -131,6 +138,10 @@ async def test_everything_drawn_stands_out(
         await console.press("a")
         await console.press("a")
         assert "u takes it back" in console.picture
+        assert pale(console, needed) == set()
+        # Where every key can act: a grey one is meant to be pale.
+        await console.press(SKILLS_MODE, "g")
+        assert "What becomes of it" in console.words
         assert pale(console, needed) == set()
         await console.press(MEMORY_MODE)
         assert pale(console, needed) == set()
