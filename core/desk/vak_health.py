@@ -10,6 +10,7 @@ from core.desk.opening import Opened
 from core.homes.vak.home import note_files
 from core.homes.vak.notes.planning import lock_of
 from core.homes.vak.store import look
+from core.homes.vak.waiting import is_note
 
 
 def checks(opened: Opened) -> list[Check]:
@@ -33,10 +34,12 @@ def _settings(opened: Opened) -> list[Check]:
 
 def _queue(opened: Opened) -> list[Check]:
     queue = opened.queue()
-    count = len(queue.proposals)
+    notes_waiting = sum(is_note(proposal) for proposal in queue.proposals)
+    count = len(queue.proposals) - notes_waiting
     word = "skill is" if count == 1 else "skills are"
+    beside = f"; notes of other agents that wait: {notes_waiting:,}" if notes_waiting else ""
     return [
-        Check("queue", None, f"{count:,} {word} proposed"),
+        Check("queue", None, f"{count:,} {word} proposed{beside}"),
         *(Check("queue", False, reason) for reason in overview.trouble(queue)),
         *(Check("record", False, f"{item.file}: {item.reason}") for item in queue.unreadable),
     ]
