@@ -212,7 +212,7 @@ def gate(session: Session, state: str, subsystem: str | None, as_json: bool) -> 
 @pass_session
 def doctor(session: Session, as_json: bool) -> None:
     """Look at everything that could stand in the way; change nothing."""
-    opened = session.open()
+    opened = session.open(stores=True)
     checks = health.checkup(opened)
     if as_json:
         print_json(shapes.doctor(opened, checks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 from rich.text import Text
@@ -21,7 +21,9 @@ from core.desk import decisions, history
 from core.desk.opening import Opened
 from core.desk.outside import note_again
 from core.errors import NotFoundError, UsageError
+from core.homes.base import Kind
 from core.journal import Entry, State
+from core.model import Receipt
 from core.sightings import OUTSIDE
 
 #: The largest number an entry can have.
@@ -53,7 +55,7 @@ def journal(
     """
     if seen and number is None:
         raise UsageError("--seen goes with an ENTRY", "Name the torn entry")
-    opened = session.decide() if seen else session.read()
+    opened = session.decide(stores=True) if seen else session.read(stores=True)
     _check_numbers(() if number is None else (number,))
     note_again(opened)
     if seen and number is not None:
@@ -159,10 +161,20 @@ def undo(
     """
     if bulk is not None and entries:
         raise UsageError("--bulk stands alone", "Leave out the entries")
-    opened = session.decide()
+    opened = session.decide(stores=True)
     _check_numbers(entries)
-    if bulk is None:
+    if bulk is None and opened.found.kind is Kind.RAG:
+        receipts = _undo_notes(opened, entries, note)
+    elif bulk is None:
         receipts = history.undo_each(opened, entries, note)
     else:
         receipts = history.undo_bulk(opened, bulk, note)
     answer(session, opened, receipts, as_json, "taken back")
+
+
+def _undo_notes(opened: Opened, entries: Sequence[int], note: str) -> Iterator[Receipt]:
+    """The same on a note store, whose merged pages are found no more afterwards."""
+    from core.desk import knowledge, knowledge_work
+
+    assert isinstance(opened, knowledge.Shelf)
+    return knowledge_work.undo(opened, entries, note)

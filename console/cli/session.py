@@ -56,7 +56,7 @@ class Session:
         folder = platformdirs.user_config_path("signoff")
         return read_settings(Path(named) if named else folder / "settings.toml")
 
-    def open(self, rules: str = "auto") -> Opened:
+    def open(self, rules: str = "auto", *, stores: bool = False) -> Opened:
         """Find and open the home; see :func:`core.desk.opening.open_home`."""
         from console.cli import kinds
         from core.desk.opening import open_home
@@ -71,24 +71,25 @@ class Session:
             settings=self.settings(),
             clock=self.now,
             rules=rules,
+            stores=stores,
         )
         kinds.check(opened.found.kind)
         return opened
 
-    def read(self, rules: str = "auto") -> Opened:
+    def read(self, rules: str = "auto", *, stores: bool = False) -> Opened:
         """Open the home for a command that only reads: what hinders decisions is said aside."""
         from core.desk import overview
 
-        opened = self.open(rules)
+        opened = self.open(rules, stores=stores)
         for sentence in overview.remarks(opened):
             paint.remark(sentence)
         return opened
 
-    def decide(self, rules: str = "auto") -> Opened:
+    def decide(self, rules: str = "auto", *, stores: bool = False) -> Opened:
         """Open the home for a decision. Raises :class:`NeedsTerminalError`."""
         from core.desk import decide
 
-        opened = self.open(rules)
+        opened = self.open(rules, stores=stores)
         decide.check_terminal(opened, interactive())
         return opened
 

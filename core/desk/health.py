@@ -38,6 +38,8 @@ def _of_kind(opened: Opened) -> list[Check]:
         from core.desk import vak_health
 
         return vak_health.checks(opened)
+    if opened.found.kind is Kind.RAG:
+        return []
     return [
         *_config_checks(opened),
         *_queue_checks(opened),

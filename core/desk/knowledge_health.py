@@ -10,6 +10,7 @@ from core.desk import knowledge
 from core.desk.check import Check
 from core.desk.opening import Opened
 from core.errors import SignoffError
+from core.homes.base import Kind
 from core.homes.rag import chroma_write, schema
 from core.homes.rag.embedding import embedder_for
 from core.homes.rag.own import OwnStore
@@ -19,7 +20,7 @@ def checks(opened: Opened) -> list[Check]:
     """The store that goes with a home, and every setting with its value and source."""
     home = Path(opened.environ.get("HOME") or os.path.expanduser("~"))
     shelf = knowledge.open_store(
-        store=None,
+        store=str(opened.found.home) if opened.found.kind is Kind.RAG else None,
         environ=opened.environ,
         user_home=home,
         state=opened.state,

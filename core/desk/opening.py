@@ -145,16 +145,28 @@ def open_home(
     settings: Settings,
     clock: Callable[[], datetime],
     rules: str = "auto",
+    stores: bool = False,
 ) -> Opened:
-    """Find the home and open it.
+    """Find the home and open it; with ``stores`` it may be a note store, which reviews nothing.
 
     Raises :class:`NoHomeError` (none found, or one of a kind this version does not review) and
     :class:`NotFoundError` (no such profile).
     """
     found = discover(home, kind, profile, environ, user_home)
     if found.kind not in kinds.REVIEWED:
+        if stores:
+            from core.desk.knowledge import open_store
+
+            return open_store(
+                store=str(found.home),
+                environ=environ,
+                user_home=user_home,
+                state=state,
+                settings=settings,
+                clock=clock,
+            )
         raise NoHomeError(
-            f"{found.home} is a {found.kind} home, which this version cannot review yet",
-            "Name a Hermes or a vak home with --home, or try `signoff demo`",
+            f"{found.home} is a note store: no proposals wait in one",
+            "See `signoff knowledge`, or name an agent's home with --home",
         )
     return Opened(found, state, settings, environ, clock, rules)

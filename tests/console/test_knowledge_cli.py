@@ -377,3 +377,22 @@ def test_the_doctor_says_where_notes_are_and_by_which_settings(cli: Cli) -> None
     said = [(check["name"], check["ok"], check["message"]) for check in found]
     assert ("knowledge", True, f"{cli.folder / 'store'} (signoff's own): 1 nodes") in said
     assert any(not ok and "another machine" in message for _, ok, message in said if ok is not None)
+
+
+def test_the_journal_and_undo_of_a_store_that_is_named_as_a_home(cli: Cli) -> None:
+    api(cli, "learn", SIX_HOURS)
+    api(cli, "retire", "a2c03c47")
+    store = cli.folder / "store"
+    said = cli("journal", "--json", home=store).json
+    assert (said["kind"], [entry["verb"] for entry in said["entries"]]) == ("rag", ["retire"])
+    assert "retire a2c03c47" in cli("journal", "1", home=store).out
+    (result,) = cli("undo", "--json", home=store).json["results"]
+    assert (result["ok"], result["category"]) == (True, "undone")
+    assert api(cli, "nodes")["nodes"][0]["status"] == "active"
+    checks = cli("doctor", "--json", home=store).json["checks"]
+    assert ("knowledge", True, f"{store} (signoff's own): 1 nodes") in [
+        (c["name"], c["ok"], c["message"]) for c in checks
+    ]
+    answer = cli("pending", "--json", home=store)
+    assert (answer.code, answer.json["error"]["code"]) == (2, "no_home")
+    assert "`signoff knowledge`" in answer.json["error"]["hint"]
