@@ -44,6 +44,8 @@ class DecidingRoom(Room):
         self._done: frozenset[str] = frozenset()
         self._shown: Shown | None = None
         self._asked = ""
+        #: Rows that stay on screen although the filter leaves them out: they were just changed.
+        self._held: set[str] = set()
 
     @property
     def queue(self) -> RowList[QueueItem]:

@@ -13,6 +13,7 @@ from console.screens.revising import RevisingRoom
 
 if TYPE_CHECKING:
     from console.screens.filtering import Wanted
+    from core.desk.triage import Filter
 
 
 class NarrowingRoom(RevisingRoom):
@@ -39,6 +40,7 @@ class NarrowingRoom(RevisingRoom):
     def on_input_submitted(self, message: Input.Submitted) -> None:
         message.stop()
         if self._narrow(message.value, tell=True):
+            self.flash("")
             self.filter.display = bool(message.value.strip())
             self.queue.focus()
 
@@ -53,6 +55,7 @@ class NarrowingRoom(RevisingRoom):
             if tell:
                 self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
             return False
+        self._held.clear()
         self.show_queue(news=False)
         self.rest()
         return True
@@ -74,12 +77,38 @@ class NarrowingRoom(RevisingRoom):
         else:
             here = [labels[key] for key in self._items if key in labels]
             found = select(here, wanted.rows, self.signoff.now())
-            meant = {label.proposal.file for label in found}
+            broken = (key for key, item in self._items.items() if item.broken)
+            meant = {
+                *(label.proposal.file for label in found),
+                *(key for key in broken if _fits(self._items[key], wanted.rows)),
+                *self._held,
+            }
         only = wanted is not None and wanted.asleep
         items = self._items.items()
         return [item for key, item in items if key in meant and (key in asleep) == only]
+
+    def _why_none(self) -> str:
+        """Why no row is on screen although some wait, in a few words; ``""`` if one is."""
+        if self.queue.items or not self._items:
+            return ""
+        if self._is_whole():
+            return "all are snoozed: /is:snoozed shows them"
+        return "no row fits the filter: esc takes it off"
 
     def _is_whole(self) -> bool:
         from console.screens.filtering import EVERYTHING
 
         return self._wanted in (None, EVERYTHING)
+
+
+def _fits(item: QueueItem, rows: Filter) -> bool:
+    """Whether a record that is no proposal, and has no label, is meant."""
+    said = f"{item.id}\n{item.summary}".casefold()
+    return (
+        rows.status in (None, "unreadable")
+        and rows.subsystem in (None, item.subsystem)
+        and rows.target is None
+        and rows.origin is None
+        and rows.older_than is None
+        and rows.text.casefold() in said
+    )

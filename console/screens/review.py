@@ -228,7 +228,7 @@ class ReviewScreen(PreviewingRoom):
         }
 
     def _show_unseen(self) -> None:
-        parts = []
+        parts = [none] if (none := self._why_none()) else []
         if marked := len(self.queue.marked):
             parts.append(f"{marked} marked")
         if unseen := self.queue.unseen:

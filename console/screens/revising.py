@@ -133,12 +133,13 @@ class RevisingRoom(DecidingRoom):
 
         self.signoff.write(task, partial(self._written, item.id), item.key)
 
-    def _written(self, name: str, _key: str, receipt: Receipt) -> None:
+    def _written(self, name: str, key: str, receipt: Receipt) -> None:
         if not receipt.ok:
             self.flash(f"✗ {name}: {receipt.message}", ink.DANGER)
         elif receipt.journal is None:
             self.flash(receipt.message)
         else:
+            self._held.add(key)
             said = "edited and written, not decided yet; u brings the original back"
             self.flash(f"✎ {name}: {said}", ink.GOOD)
 

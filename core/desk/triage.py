@@ -66,8 +66,8 @@ class Cluster:
 class Listing:
     """One look at the queue: all ``labels``, the rows ``shown`` and ``groups`` of them if asked.
 
-    ``unreadable`` are listed unless a filter leaves them out; ``asleep`` counts the rows that are
-    not shown because they sleep.
+    ``unreadable`` are listed unless a filter leaves them out: the status of that name does not.
+    ``asleep`` counts the rows that are not shown because they sleep.
     """
 
     queue: Queue
@@ -90,7 +90,8 @@ def listing(
     """The queue as ``wanted``, sleeping rows only if ``snoozed``."""
     meant = select(labels, wanted, now)
     shown = meant if snoozed else awake(meant)
-    narrowed = wanted != Filter(subsystem=wanted.subsystem)
+    status = Status.UNREADABLE if wanted.status is Status.UNREADABLE else None
+    narrowed = wanted != Filter(status, subsystem=wanted.subsystem)
     unreadable = (x for x in queue.unreadable if wanted.subsystem in (None, x.subsystem))
     return Listing(
         queue,

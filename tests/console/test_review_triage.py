@@ -355,6 +355,55 @@ async def test_what_has_no_other_form_or_cannot_be_read_says_so(home: Path) -> N
             assert console.flash == "It cannot be read, only refused"
 
 
+async def test_a_filter_finds_the_records_that_cannot_be_read(home: Path) -> None:
+    propose(home, "one", add("tea"))
+    (home / "pending/memory/broken.json").write_text("{")
+    async with open_console(home) as console:
+        for line, found in (
+            ("status:unreadable", ["broken"]),
+            ("not json", ["broken"]),
+            ("subsystem:memory", ["one", "broken"]),
+            ("subsystem:skills", []),
+            ("status:unreadable target:memory", []),
+            ("status:ready", ["one"]),
+        ):
+            await console.press("slash")
+            console.review.filter.value = line
+            await console.press("enter")
+            assert shown(console) == found, line
+            assert console.flash == ""
+            await console.press("escape")
+
+
+async def test_a_queue_that_shows_no_row_says_so_where_the_preview_has_no_room(home: Path) -> None:
+    propose(home, "one", remove("nowhere"))
+    propose(home, "two", add("tea"))
+    async with open_console(home, size=(80, 24)) as console:
+        await console.press("slash", *"status:stale", "enter", "D", "y")
+        assert "no row fits the filter: esc takes it off" in console.picture
+        await console.press("escape")
+        assert "no row fits" not in console.picture
+        await console.press("Z", *"7d", "enter")
+        assert "all are snoozed: /is:snoozed shows them" in console.picture
+
+
+async def test_what_was_just_edited_stays_on_screen_until_the_filter_changes(home: Path) -> None:
+    """The new preview is what an edit is for: it must not give way to the next row's."""
+    path = home / MEMORY
+    path.write_text("keeps X; wants B; owns C")
+    propose(home, "one", swap("wants B", "wants B2"), age=9.0)
+    propose(home, "two", swap("owns C", "owns C2"), age=8.0)
+    async with open_console(home) as console:
+        await console.press("slash", *"status:attention", "enter")
+        assert shown(console) == ["one", "two"]
+        await console.press("E", "1")
+        assert console.row("one").status == "ready"
+        assert console.review.queue.cursor_item is console.row("one")
+        assert "+ keeps X; wants B2; owns C" in console.text
+        await console.press("escape", "slash", *"status:attention", "enter")
+        assert shown(console) == ["two"]
+
+
 # -- the forecast --------------------------------------------------------------------------
 
 

@@ -71,6 +71,8 @@ def test_unreadable_ones_are_listed_unless_filtered(cli: Cli, home: Path) -> Non
     write(home / "pending/memory/broken.json", "{")
     assert len(cli("pending", "--json", home=home).json["unreadable"]) == 1
     assert cli("pending", "--status", "ready", "--json", home=home).json["unreadable"] == []
+    found = cli("pending", "--status", "unreadable", "--json", home=home).json["unreadable"]
+    assert len(found) == 1
 
 
 # -- the dead --------------------------------------------------------------------------------------
