@@ -94,7 +94,7 @@ class BelongingRoom(SearchingRoom):
         self.app.push_screen(ask, self._go)
 
     def _go(self, typed: str | None) -> None:
-        opened, wanted = self.signoff.opened, (typed or "").strip()
+        opened, wanted, read = self.signoff.opened, (typed or "").strip(), self._read
         if opened is None or not wanted:
             return
 
@@ -105,6 +105,8 @@ class BelongingRoom(SearchingRoom):
 
             if re.fullmatch(r"#?\d{1,18}", wanted):
                 number = int(wanted.lstrip("#"))
+                if read is not None and any(mark.id == number for mark in read.outline):
+                    return Found(Target(read.asked, number))
                 session_id = owner(opened, number)
                 if session_id is None:
                     return Found(trouble=f"There is no message {number}")

@@ -30,6 +30,8 @@ FORMATS = {
     "html": "one HTML page",
 }
 _HIDDEN = ", secrets hidden"
+#: The kind of home whose conversations can be exported and resumed.
+HERMES = "hermes"
 
 
 class KeepingRoom(BelongingRoom):
@@ -47,12 +49,17 @@ class KeepingRoom(BelongingRoom):
         if opened is None or self._read is None:
             return []
         profile = opened.found.profile
-        named = "" if profile in ("", "default") else f" --profile {profile}"
-        return [
-            ("the link", f"@session:{profile}/{part}"),
-            ("the command to go on with it", f"hermes{named} --resume {part}"),
-            ("its id", part),
-        ]
+        links = [("the link", f"@session:{profile}/{part}")]
+        if self.is_hermes:
+            named = "" if profile in ("", "default") else f" --profile {profile}"
+            links.append(("the command to go on with it", f"hermes{named} --resume {part}"))
+        return [*links, ("its id", part)]
+
+    @property
+    def is_hermes(self) -> bool:
+        """Whether the open home is one of a Hermes Agent."""
+        opened = self.signoff.opened
+        return opened is not None and str(opened.found.kind) == HERMES
 
     def action_copy_menu(self) -> None:
         links = self.links()

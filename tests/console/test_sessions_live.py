@@ -325,3 +325,27 @@ async def test_leaving_while_the_index_is_fed_does_not_wait(home: Path) -> None:
         begun = loop.time()
     # Seconds, not minutes: it ends at the next step, wherever it was.
     assert loop.time() - begun < 20
+
+
+async def test_a_home_of_vak_is_read_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    home = tmp_path / "vak"
+    shutil.copytree(PAST.parents[1] / "vak", home)
+    async with sessions(home) as console:
+        assert "vak" in console.header
+        assert "Remind me: what did we decide" in console.picture
+        await console.press("x")
+        assert "Only conversations of a Hermes home can be exported" in console.flash
+        await console.press("Y")
+        assert "@session:" in console.picture
+        assert "--resume" not in console.picture
+        await console.press("escape", "enter", "d")
+        assert "role: system" in console.text
+        await console.press("escape", "g", "2", "enter")
+        assert at(console) == 2
+        await console.press("escape")
+        await look_for(console, "rollbacks")
+        assert len(found(console)) > 1
+        assert "hit 1 of" in console.picture
