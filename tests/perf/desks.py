@@ -73,10 +73,17 @@ def median(work: Callable[[], object], rounds: int = 15) -> float:
     return sorted(once(work) for _ in range(rounds))[rounds // 2]
 
 
-def plainly(home: Path, sql: str, text: str) -> float:
-    """:func:`best` of one plain statement over the same file."""
+def turns(*works: Callable[[], object], rounds: int = 15) -> list[float]:
+    """:func:`best` of each of some works that take turns: what else the machine does meets all."""
+    taken = [[once(work) for work in works] for _ in range(rounds + 1)]
+    return [min(of_one) for of_one in zip(*taken[1:], strict=True)]
+
+
+def beside(home: Path, sql: str, text: str, ours: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds of ``ours``, and of one plain statement over the same file."""
     with closing(sqlite3.connect(f"file:{home / 'state.db'}?mode=ro", uri=True)) as db:
-        return best(lambda: db.execute(sql, (text,)).fetchall(), 5)
+        mine, plain = turns(ours, lambda: db.execute(sql, (text,)).fetchall())
+    return mine, plain
 
 
 def once(work: Callable[[], object]) -> float:
