@@ -55,9 +55,9 @@ class LedgerFile(NamedTuple):
         return self.identity[2]
 
     @property
-    def changed(self) -> int:
-        """When it was last written to, in nanoseconds since 1970."""
-        return self.identity[3]
+    def touched(self) -> int:
+        """When anything of it last changed, in nanoseconds since 1970; nobody can set that."""
+        return self.identity[4]
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class _Build:
     def _take(
         self, known: Catalogue, writer: atoms.Writer, file: LedgerFile, old: int | None
     ) -> Iterator[Document]:
-        if time.time() - file.changed / 1e9 < SETTLED:
+        if abs(time.time() - file.touched / 1e9) < SETTLED:
             self._whole = False
             return
         taken = _read(file)
