@@ -115,7 +115,8 @@ def merge(
     archived, never deleted; all of it is one step to undo.
     """
     shelf = open_shelf(session, store, decide=apply)
-    found, plan = desk.plan_merge(shelf, project_of(session, shelf, project))
+    name = project_of(session, shelf, project)
+    found, plan = desk.plan_merge(shelf, name)
     now, receipt, warning = desk.merge_token(plan), None, ""
     if apply and token is not None and token != now:
         raise UsageError("The merge is not the one that was shown", "Look at it again")
@@ -132,7 +133,10 @@ def merge(
             paint.tell(plan.outcome.message)
             if plan.changes:
                 line = session.command("knowledge", "merge")
-                paint.hint("Apply just this", f"{line} --project … --apply --token {now}")
+                where = (
+                    f"--project {paint.word(name)} --store {paint.word(str(shelf.store.folder))}"
+                )
+                paint.hint("Apply just this", f"{line} {where} --apply --token {now}")
     if warning:
         paint.remark(warning)
     if receipt is not None and not receipt.ok:

@@ -175,9 +175,14 @@ def test_merge_is_shown_then_applied_by_its_token(cli: Cli) -> None:
     assert f"+- {SIX_HOURS}" in shown["changes"][0]["diff"]
     assert not (cli.folder / "wikis").exists()
     api(cli, "merge", "--apply", "--token", "0" * 12, code=2)
-    assert f"+- {SIX_HOURS}" in plain(cli, "merge").out
+    answer = plain(cli, "merge")
+    assert f"+- {SIX_HOURS}" in answer.out
+    line = answer.out.strip().rpartition("Apply just this: signoff ")[2]
+    assert line.split()[-1] == shown["token"]
+    assert cli(*line.split()).code == 0
+    assert knowledge(cli, "undo")["results"][0]["ok"]
     done = api(cli, "merge", "--apply", "--token", shown["token"])
-    assert (done["ok"], done["applied"], done["journal"]) == (True, True, 1)
+    assert (done["ok"], done["applied"], done["journal"]) == (True, True, 3)
     assert SIX_HOURS in (cli.folder / "wikis/api/modules/queue.md").read_text()
     assert api(cli, "merge")["category"] == "noop"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -59,7 +60,7 @@ class Learnt:
         if self.due and self.was is None:
             parts.append(
                 f"CONSOLIDATION DUE: staging at {self.staged} >= {self.threshold},"
-                f" run signoff knowledge merge --project {self.project}"
+                f" run signoff knowledge merge --project {shlex.quote(self.project)}"
             )
         return " || ".join(parts)
 

@@ -109,6 +109,9 @@ def writing(folder: Path, *, patience: float | None = None) -> Iterator[sqlite3.
     try:
         private_folder(folder)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as problem:
+        raise unusable(file, problem) from problem
+    try:
         with contextlib.closing(sqlite3.connect(file, wait, isolation_level=None)) as db:
             if _format(db, file) < FORMAT:
                 db.execute("PRAGMA journal_mode = WAL")
@@ -119,7 +122,7 @@ def writing(folder: Path, *, patience: float | None = None) -> Iterator[sqlite3.
                 db.execute(f"PRAGMA user_version = {FORMAT}")
             yield db
             db.execute("COMMIT")
-    except (OSError, sqlite3.Error) as problem:
+    except sqlite3.Error as problem:
         raise unusable(file, problem) from problem
 
 
@@ -130,17 +133,24 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
     Nothing is made or changed. Raises :class:`UnreadableError`.
     """
     file = folder / FILE
+    if not _is_made(file):
+        yield None
+        return
     try:
-        if not file.is_file() or not file.stat().st_size:
-            yield None
-            return
         with contextlib.closing(_opened(file)) as db:
             if not _format(db, file):
                 yield None
                 return
             db.execute("BEGIN")
             yield db
-    except (OSError, sqlite3.Error) as problem:
+    except sqlite3.Error as problem:
+        raise unusable(file, problem) from problem
+
+
+def _is_made(file: Path) -> bool:
+    try:
+        return file.is_file() and file.stat().st_size > 0
+    except OSError as problem:
         raise unusable(file, problem) from problem
 
 

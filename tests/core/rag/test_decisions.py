@@ -157,6 +157,7 @@ def test_a_writer_in_the_last_moment_is_never_written_over(
     monkeypatch.setattr(OwnStore, "put", late)
     receipt = knowledge.carry_out(shelf, plan)
     assert (receipt.ok, receipt.category) == (False, "torn")
+    assert "Another process changed the note meanwhile" in receipt.message
     assert note(shelf, SIX_HOURS_ID).status == "archived"
 
 
