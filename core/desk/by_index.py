@@ -29,12 +29,11 @@ _TOOLS = (Category.TOOL, Category.CRON_TOOL)
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """Hits by session. ``query`` is the one that ran: with other words where ``corrected`` says
-    so. ``gone`` are messages of the index that the home no longer has."""
+    so."""
 
     gathering: Gathering
     query: Query
     corrected: tuple[tuple[str, str], ...]
-    gone: tuple[int, ...]
 
 
 def gather(
@@ -69,8 +68,9 @@ def gather(
     # The index counts all of them, the gathering only those that were looked at.
     found.left_out[Verdict.TOOL_OUTPUT] = _left_out(answer, _TOOLS, categories)
     found.left_out[Verdict.HIDDEN_SOURCE] = _left_out(answer, (Category.HIDDEN,), categories)
-    gone = tuple(hit.id for hit in hits if hit.id not in places)
-    return Indexed(found, asked, answer.corrected, gone)
+    # Filters leave out some as well: whoever feeds the index looks which of them are gone.
+    index.missing.update(hit.id for hit in hits if hit.id not in places)
+    return Indexed(found, asked, answer.corrected)
 
 
 def _let_in(filters: Filters) -> list[Category]:

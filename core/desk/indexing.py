@@ -89,6 +89,7 @@ def update(
             total = int(db.rows("SELECT count(*) FROM messages")[0][0]) if named else 0
             if not total:
                 return False
+            _drop_gone(db, index)
             return index.feed(
                 named,
                 lambda after: documents(db, after),
@@ -98,6 +99,16 @@ def update(
             )
     except NoDatabaseError:
         return False
+
+
+def _drop_gone(db: Database, index: Index) -> None:
+    """Let the index forget what searches met and the home does not hold any more."""
+    asked = sorted(index.missing)
+    index.missing.difference_update(asked)
+    there = {place.id for place in fulltext.places(db, asked)}
+    gone = [key for key in asked if key not in there]
+    if not index.drop(gone):
+        index.missing.update(gone)
 
 
 def _update_ledgers(

@@ -11,6 +11,8 @@ from core.conversations import Engine, Filters, Found, Order
 from core.desk import indexing
 from core.desk.opening import Opened, open_home
 from core.desk.searching import Request, search
+from core.recall.index import Category, Index
+from core.recall.query import parse
 from core.settings import Settings
 from tests.core.hermes.sessions.homes import AT, change, insert, make_home
 
@@ -74,9 +76,54 @@ def test_with_the_index_and_without(home: Path, tmp_path: Path, limit: int, orde
         assert [hit.message_id for hit in with_index] == [hit.message_id for hit in without]
 
 
+def known(index: Index) -> set[int]:
+    """What people said, as the index has it."""
+    query = parse("harbour", now=datetime(2026, 11, 29, tzinfo=UTC))
+    found = index.search(query, (Category.SAID,), 1_000)
+    assert found is not None
+    return {hit.id for hit in found.hits}
+
+
 def test_what_the_home_no_longer_holds_is_not_shown(home: Path, tmp_path: Path) -> None:
     ask(home, tmp_path, 20, Order.RANKED, on=True)
     change(home, "DELETE FROM messages WHERE session_id = 'person1'")
     hits = ask(home, tmp_path, 20, Order.RANKED, on=True).hits
     assert [hit.session_id for hit in hits[:2]] == ["person0", "person2"]
     assert hits[2].source == "cron"
+
+
+def known(index: Index) -> set[int]:
+    """What people said, as the index has it."""
+    query = parse("harbour", now=datetime(2026, 11, 29, tzinfo=UTC))
+    found = index.search(query, (Category.SAID,), 1_000)
+    assert found is not None
+    return {hit.id for hit in found.hits}
+
+
+def test_what_the_home_no_longer_holds_is_dropped_from_the_index(
+    home: Path, tmp_path: Path
+) -> None:
+    """A message deleted since: no hit, and the next time the index is fed it forgets it."""
+    assert len(ask(home, tmp_path, 50, Order.RANKED, on=True).hits) == 50
+    change(home, "DELETE FROM messages WHERE id = 2")
+    desk = opened(home, tmp_path, on=True)
+    index = indexing.index_of(desk)
+    found = search(desk, Request("harbour", UTC, limit=5))
+    assert {hit.message_id for hit in found.hits} >= {1, 3}
+    assert 2 in index.missing
+    assert 2 in known(index)
+    indexing.update(desk, index, progress=lambda *_: None, cancelled=lambda: False)
+    assert not index.missing
+    assert known(index) == set(range(1, PEOPLE + 1)) - {2}
+
+
+def test_what_a_filter_leaves_out_is_not_dropped(home: Path, tmp_path: Path) -> None:
+    ask(home, tmp_path, 50, Order.RANKED, on=True)
+    desk = opened(home, tmp_path, on=True)
+    index = indexing.index_of(desk)
+    before = known(index)
+    search(desk, Request("harbour", UTC, Filters(title="no such title")))
+    search(desk, Request("harbour after:2999-01-01", UTC))
+    indexing.update(desk, index, progress=lambda *_: None, cancelled=lambda: False)
+    assert not index.missing
+    assert known(index) == before

@@ -59,6 +59,8 @@ class Index:
         self._sized: tuple[tuple[int, ...], int] | None = None
         self._sound: set[str] = set()
         self._guard = threading.Lock()
+        #: Messages that a search named and the home did not have: for whoever feeds it to ``drop``.
+        self.missing: set[int] = set()
 
     def state(self) -> IndexState:
         """Where it stands now, as any process left it; reads one small file."""
