@@ -20,11 +20,16 @@ from core.desk.knowledge import Shelf
 from core.errors import NotFoundError
 from core.homes.rag.learning import KIND
 from core.homes.rag.nodes import SHORT, Layer, Node
+from core.homes.rag.ranking import Engine
 from core.homes.rag.recall import AUTO, MOST, TOPS, Tops
 from core.model import Receipt
 from core.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
+_ENGINES = {
+    Engine.LEXICAL: "Found by words.",
+    Engine.FUSED: "Found by words and meaning.",
+}
 #: Notes listed unless more are asked for.
 LISTED = 40
 
@@ -138,6 +143,9 @@ def recall(
         print_json(shapes.store(shelf) | shapes.recall(answer))
         return
     paint.say([paint.plain(line) for line in answer.recalled.lines])
+    if sys.stdout.isatty():
+        # Programs get the stated lines and nothing else; `--json` has the engine.
+        paint.tell(_ENGINES[answer.engine], "dim")
     if answer.note:
         paint.remark(f"Answered {answer.note}")
 
@@ -195,11 +203,14 @@ def nodes(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List the notes of a project, the newest first; with ID one of them and its successors."""
+    """List the notes of a project, the newest first.
+
+    With ID: that one, between the notes it took the place of and those that took its place.
+    """
     shelf = open_shelf(session, store)
     name = project_of(session, shelf, project)
     if which is not None:
-        found = desk.chain(shelf, desk.note(shelf, name, which))
+        found = desk.timeline(shelf, desk.note(shelf, name, which))
     else:
         found = desk.notes(shelf, name, Layer(layer), status=status, limit=limit)
     if as_json:

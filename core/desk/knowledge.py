@@ -22,10 +22,12 @@ from core.homes.rag.learning import KIND, Learnt
 from core.homes.rag.nodes import (
     GLOBAL,
     SHORT,
+    SUPERSEDED,
     Layer,
     Node,
     Resolved,
     collection_of,
+    oldest_first,
     project_of,
     scrubbed,
     slug,
@@ -211,6 +213,22 @@ def chain(shelf: Shelf, node: Node) -> list[Node]:
     """A note and those that took its place, one after the other."""
     place = Place(shelf.store.file, node.collection)
     return statuses.chain(View(shelf.source, recording=False), place, node.id)
+
+
+def timeline(shelf: Shelf, node: Node) -> list[Node]:
+    """A note's past and future: those it took the place of, itself, those that took its place."""
+    replaced: dict[str, list[Node]] = {}
+    for each in shelf.store.newest(node.collection, status=SUPERSEDED):
+        replaced.setdefault(each.text("superseded_by"), []).append(each)
+    after = chain(shelf, node)
+    seen, before, names = {each.id for each in after}, list[Node](), [node.id]
+    while names:
+        for each in replaced.get(names.pop(), ()):
+            if each.id not in seen:
+                seen.add(each.id)
+                before.append(each)
+                names.append(each.id)
+    return [*oldest_first(before), *after]
 
 
 def stats(shelf: Shelf, project: str) -> Stats:

@@ -6,11 +6,14 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from core.homes.rag.ranking import Searcher
 from core.homes.rag.settings import DEFAULTS
 from tests.console.plain import DATA, Answer, Cli
 
@@ -101,6 +104,23 @@ def test_recall_for_people_is_exactly_the_stated_lines(cli: Cli) -> None:
         f"[memory memory #a2c03c47] {SIX_HOURS}\n"
     )
     assert answer.err == ""
+
+
+@pytest.mark.parametrize("embedder", ["none", "wordllama"])
+def test_a_terminal_is_told_which_search_answered(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, embedder: str
+) -> None:
+    plain(cli, "learn", SIX_HOURS)
+    monkeypatch.setattr(Searcher, "_near", lambda self, collection, found, limit: found)
+    cli.setenv("SIGNOFF_RAG_EMBEDDER", embedder)
+    fake = SimpleNamespace(load=lambda **_: SimpleNamespace(embed=None))
+    module = SimpleNamespace(__file__="/x/__init__.py", WordLlama=fake)
+    monkeypatch.setitem(sys.modules, "wordllama", module)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    word = "Found by words and meaning." if embedder == "wordllama" else "Found by words."
+    *_, hit, last = plain(cli, "recall", "older jobs").out.splitlines()
+    assert hit == f"[memory memory #a2c03c47] {SIX_HOURS}"
+    assert last == f"\x1b[2m{word}\x1b[0m"
 
 
 def test_stats_has_the_names_of_the_original_and_every_setting_with_its_source(cli: Cli) -> None:

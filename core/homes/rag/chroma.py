@@ -178,11 +178,12 @@ class ChromaReader:
 
 def _opened(file: Path) -> sqlite3.Connection:
     uri = f"file:{quote(os.fsencode(file))}?mode=ro"
+    db = sqlite3.connect(uri, timeout=1.0, uri=True, isolation_level=None)
     try:
-        db = sqlite3.connect(uri, timeout=1.0, uri=True, isolation_level=None)
         db.execute("PRAGMA query_only = ON")
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.Error:
+        db.close()
         if os.access(file.parent, os.W_OK) or not file.exists():
             raise
         # A medium nobody can write to: the file can be taken as it is.

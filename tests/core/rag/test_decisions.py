@@ -114,6 +114,20 @@ def test_a_ring_that_is_there_is_walked_once(shelf: Shelf) -> None:
             (SIX_HOURS_ID, b),
         )
     assert [n.id for n in knowledge.chain(shelf, note(shelf, b))] == [b, SIX_HOURS_ID]
+    assert len(knowledge.timeline(shelf, note(shelf, b))) == 2
+
+
+def test_a_note_stands_between_its_past_and_its_future(shelf: Shelf) -> None:
+    b = learn(shelf, "b", supersedes="a2c03c47").id
+    other = learn(shelf, "other").id
+    c = learn(shelf, "c", supersedes=b).id
+    d = learn(shelf, "d", supersedes=c).id
+    assert knowledge.carry_out(shelf, knowledge.supersede(shelf, "api", other, c)).ok
+    for name in (SIX_HOURS_ID, b):
+        found = [each.id for each in knowledge.timeline(shelf, note(shelf, name))]
+        assert found == [SIX_HOURS_ID, b, c, d]
+    found = [each.id for each in knowledge.timeline(shelf, note(shelf, c))]
+    assert found == [SIX_HOURS_ID, b, other, c, d]
 
 
 # -- the seal --------------------------------------------------------------------------------------
