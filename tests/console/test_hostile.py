@@ -237,8 +237,11 @@ def test_d_07_a_fragment_shows_the_whole_entry(cli: Cli, home: Path) -> None:
     (lost,) = [f["message"] for f in found["findings"] if f["code"] == "guard_fragment"]
     for word in ("deploys", "push", "main", "short"):
         assert word in lost
+    # The whole entry stands there; what is lost is marked, however little is left.
+    words = shown(cli, home, "d0000007")
+    assert "- [-Standing rules: " in words
     whole = "- Standing rules: always ask before deploys; never push to main; tea at four; keep"
-    assert whole in shown(cli, home, "d0000007")
+    assert whole in words.replace("[-", "").replace("-]", "")
 
 
 def test_d_08_and_09_several_places_and_a_null_operation(cli: Cli, home: Path) -> None:
