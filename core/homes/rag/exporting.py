@@ -71,13 +71,16 @@ def export(
             for name, metadata in store.collections().items()
         },
     }
-    written = 0
+    written, ollama = 0, f"ollama:{settings.embed_model}"
     if has_numbers:
         with atomic.whole(beside, over=True) as stream:
             for name in names:
                 for each in store.vectors(name):
                     numbers = [float(value) for value in each.values]
                     line = {"id": each.id, "collection": name, "embedding": numbers}
+                    # The format has one model for all; another one is named where it made any.
+                    if each.embedder not in ("", settings.embed_model, ollama):
+                        line["embedder"] = each.embedder
                     stream.write(_line(line))
                     written += 1
     with atomic.whole(file, over=True) as stream:

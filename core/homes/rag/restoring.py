@@ -227,7 +227,9 @@ def _read_vectors(file: Path, model: str) -> dict[str, dict[str, Vector]]:
             isinstance(value, int | float) and math.isfinite(value) for value in numbers
         ):
             raise _broken(f"line {place} of {file.name} has no list of numbers")
-        found.setdefault(collection, {})[name] = Vector(name, model, array("f", numbers))
+        made_by = body.get("embedder")
+        embedder = made_by if isinstance(made_by, str) and made_by else model
+        found.setdefault(collection, {})[name] = Vector(name, embedder, array("f", numbers))
     return found
 
 

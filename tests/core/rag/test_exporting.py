@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import pytest
 from core.desk import knowledge_work
 from core.desk.knowledge import Shelf
 from core.errors import SignoffError, UnreadableError, UsageError
-from core.homes.rag import schema
+from core.homes.rag import restoring, schema
 from core.homes.rag.building import add_in_place
 from core.homes.rag.nodes import Node
+from core.homes.rag.own_rows import insert
 from core.homes.rag.restoring import NotRestoredError
 from core.homes.rag.store import Vector
 from tests.core.rag.shelves import NOW, SIX_HOURS, SIX_HOURS_ID, learn, shelf_in
@@ -90,6 +92,42 @@ def test_numbers_come_back_exactly(shelf: Shelf, tmp_path: Path) -> None:
         theirs = {v.id: list(v.values) for v in other.store.vectors(name)}
         assert ours == theirs
         assert len(ours) == 20
+
+
+def test_numbers_keep_the_embedder_that_made_them(tmp_path: Path) -> None:
+    """The header names one model; numbers of two are never mixed (section 14)."""
+    shelf = shelf_in(tmp_path)
+    nodes = [Node("rag_a__memory", name, name, {}) for name in "abc"]
+    made = ("ollama:nomic-embed-text", "wordllama:256", "ollama:other")
+    vectors = [Vector(node.id, by, [1.0]) for node, by in zip(nodes, made, strict=True)]
+    add_in_place(shelf.own, nodes, vectors)
+    other = copied(shelf, tmp_path)
+    found = {each.id: each.embedder for each in other.store.vectors("rag_a__memory")}
+    assert found == {"a": "nomic-embed-text", "b": "wordllama:256", "c": "ollama:other"}
+    numbers = lines(tmp_path / "x.jsonl.embedding-numbers.jsonl")
+    assert set(numbers[0]) == {"id", "collection", "embedding"}, "as the original writes it"
+
+
+def test_a_restore_that_fails_in_the_middle_leaves_all_as_it_was(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(shelf, 5)
+    knowledge_work.export(shelf, tmp_path / "x.jsonl")
+    other = shelf_in(tmp_path, store="other")
+    add_in_place(other.own, [Node("rag_api__memory", "mine", "mine", {})])
+    left = [2]
+
+    def failing(*args: Any) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise sqlite3.OperationalError("database or disk is full")
+        insert(*args)
+
+    monkeypatch.setattr(restoring, "insert", failing)
+    with pytest.raises(UnreadableError, match="disk is full"):
+        knowledge_work.restore(other, tmp_path / "x.jsonl", force=True)
+    assert [node.id for node in other.store.nodes("rag_api__memory")] == ["mine"]
+    assert list(other.store.collections()) == ["rag_api__memory"]
 
 
 def test_one_changed_field_is_seen(shelf: Shelf, tmp_path: Path) -> None:
