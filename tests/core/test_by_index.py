@@ -92,14 +92,6 @@ def test_what_the_home_no_longer_holds_is_not_shown(home: Path, tmp_path: Path) 
     assert hits[2].source == "cron"
 
 
-def known(index: Index) -> set[int]:
-    """What people said, as the index has it."""
-    query = parse("harbour", now=datetime(2026, 11, 29, tzinfo=UTC))
-    found = index.search(query, (Category.SAID,), 1_000)
-    assert found is not None
-    return {hit.id for hit in found.hits}
-
-
 def test_what_the_home_no_longer_holds_is_dropped_from_the_index(
     home: Path, tmp_path: Path
 ) -> None:
