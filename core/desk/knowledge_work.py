@@ -14,7 +14,7 @@ from core.homes.rag import comparing, exporting, ingest, merge, restoring
 from core.homes.rag.building import Ingested
 from core.homes.rag.chroma_write import ChromaStore
 from core.homes.rag.comparing import Compared, Stamped
-from core.homes.rag.embedding import Ollama, check_address, embedder_for
+from core.homes.rag.embedding import check_address, embedder_for
 from core.homes.rag.exporting import Exported
 from core.homes.rag.ingest import Tell
 from core.homes.rag.merge import Merge, Rewrite
@@ -143,6 +143,8 @@ def _editor(shelf: Shelf) -> Rewrite | None:
     if shelf.rag.embedder != "ollama":
         return None
     check_address(shelf.rag)
+    from core.homes.rag.ollama import Ollama
+
     server = Ollama(shelf.rag.ollama_url, shelf.rag.embed_model)
     return lambda page, notes: server.rewrite(shelf.rag.editor_model, page, notes)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -256,3 +258,9 @@ def test_the_place_of_a_store_is_warned_of(tmp_path: Path) -> None:
     (said,) = surroundings.warnings(tmp_path / "sh ared" / "store", mounts)
     assert "shared file system (nfs4)" in said
     assert surroundings.warnings(tmp_path / "elsewhere", mounts) == ()
+
+
+def test_what_speaks_to_the_network_is_not_even_loaded() -> None:
+    code = "import core.desk.knowledge_work, sys; print({'urllib.request', 'http.client'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
