@@ -81,7 +81,7 @@ def rank(query: Query, nodes: Iterable[Node], limit: int) -> list[Node]:
         )
 
     scored = [(score(counts, length), node) for node, counts, length in found]
-    scored.sort(key=lambda pair: -pair[0])
+    scored.sort(key=lambda pair: (-pair[0], pair[1].id))
     return [node for _, node in scored[:limit]]
 
 

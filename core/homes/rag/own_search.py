@@ -19,6 +19,8 @@ from core.homes.rag.own_rows import node_in
 BUDGET = 6_000
 #: Rows ranked by their texts where every word is a common one.
 _CLOSER = 60
+#: Live nodes that are all ranked by their texts then.
+_FEW = 100
 #: Best rows looked at for one that holds every word.
 _POOL = 200
 _NODE = "n.id, n.document, n.metadata"
@@ -61,7 +63,7 @@ def _by_words(
     ranked = db.execute(
         f"SELECT {_NODE}, n.number FROM words_{number} JOIN nodes_{number} n ON n.number ="
         f" words_{number}.rowid WHERE words_{number} MATCH ? AND n.live = 1"
-        f" ORDER BY bm25(words_{number}) LIMIT ?",
+        f" ORDER BY bm25(words_{number}), n.id LIMIT ?",
         (" OR ".join(map(quoted, rare)), limit if every else max(limit, _POOL)),
     ).fetchall()
     if not every:
@@ -87,13 +89,20 @@ def _rows_with(db: sqlite3.Connection, number: int, word: str) -> int:
 def _common(
     db: sqlite3.Connection, number: int, words: Sequence[str], query: Query, limit: int
 ) -> list[Sequence[object]]:
-    """Every word is a common one: the newest that hold them all, ranked by their texts."""
+    """Every word is a common one: the newest that hold them all, ranked by their texts.
+
+    Where only a few nodes are live, however many are not, all of those are ranked.
+    """
     sql = (
         f"SELECT {_NODE} FROM words_{number} JOIN nodes_{number} n ON n.number ="
         f" words_{number}.rowid WHERE words_{number} MATCH ? AND n.live = 1"
         f" ORDER BY words_{number}.rowid DESC LIMIT ?"
     )
-    rows = db.execute(sql, (" AND ".join(map(quoted, words)), _CLOSER)).fetchall()
+    rows = db.execute(
+        f"SELECT {_NODE} FROM nodes_{number} n WHERE n.live = 1 LIMIT ?", (_FEW + 1,)
+    ).fetchall()
+    if len(rows) > _FEW:
+        rows = db.execute(sql, (" AND ".join(map(quoted, words)), _CLOSER)).fetchall()
     if len(rows) < limit:
         rows += db.execute(sql, (quoted(words[0]), _CLOSER)).fetchall()
     by_id = {str(row[0]): row for row in rows}

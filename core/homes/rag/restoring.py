@@ -14,7 +14,7 @@ from core.errors import SignoffError, UnreadableError
 from core.homes.rag import schema
 from core.homes.rag.building import forget
 from core.homes.rag.exporting import FORMAT, numbers_name
-from core.homes.rag.nodes import Metadata, Node, flat, project_of, scrubbed
+from core.homes.rag.nodes import Metadata, Node, flat, oldest_first, project_of, scrubbed
 from core.homes.rag.own import OwnStore
 from core.homes.rag.own_rows import insert, make, number_of, put_vectors
 from core.homes.rag.store import Vector
@@ -114,7 +114,8 @@ def restore(
                 forget(db, old)
             number = make(db, name, ready=True, metadata=metadata)
             nodes = export.nodes.get(name, {})
-            insert(db, number, list(nodes.values()))
+            # The order they came in, as far as their times tell it.
+            insert(db, number, oldest_first(nodes.values()))
             kept = [each for each in vectors.get(name, ()) if each.id in nodes]
             put_vectors(db, number, kept)
             written += len(kept)

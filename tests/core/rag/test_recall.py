@@ -155,11 +155,13 @@ def test_without_full_text_a_small_bm25_answers(
     assert "cache" in recall(shelf, "caches", layer="memory"), "a plural finds the singular"
 
 
+@pytest.mark.parametrize("few", [0, 100])
 def test_common_words_are_answered_all_the_same(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     """Past the budget the newest that hold every word are ranked by their texts."""
     monkeypatch.setattr(own_search, "BUDGET", 3)
+    monkeypatch.setattr(own_search, "_FEW", few)
     collection = collection_of("api", Layer.MEMORY)
     texts = [f"queue job number {n}" for n in range(9)] + ["queue job broken", "rare queue job"]
     add_in_place(shelf.own, [Node(collection, f"id-{t}", t, {"path": "memory"}) for t in texts])
