@@ -174,4 +174,3 @@ def test_provenance_names_the_session() -> None:
     assert found.message_id == 14
     nobody = trace(HOME, QUEUE["hand-written-draft"])
     assert nobody.session_id is None
-
