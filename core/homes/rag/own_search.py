@@ -61,7 +61,7 @@ def _by_words(
         return _common(db, number, [word for _, word in held], query, limit)
     every = len(rare) == len(held)
     ranked = db.execute(
-        f"SELECT {_NODE}, n.number FROM words_{number} JOIN nodes_{number} n ON n.number ="
+        f"SELECT n.number FROM words_{number} JOIN nodes_{number} n ON n.number ="
         f" words_{number}.rowid WHERE words_{number} MATCH ? AND n.live = 1"
         f" ORDER BY bm25(words_{number}), n.id LIMIT ?",
         (" OR ".join(map(quoted, rare)), limit if every else max(limit, _POOL)),
@@ -74,8 +74,10 @@ def _by_words(
                 (" AND ".join(quoted(word) for _, word in held), BUDGET),
             )
         }
-        ranked.sort(key=lambda row: row[3] not in whole)
-    return [row[:3] for row in ranked[:limit]]
+        ranked.sort(key=lambda row: row[0] not in whole)
+    # The texts of those alone: a sorted answer would read the texts of all.
+    one = f"SELECT {_NODE} FROM nodes_{number} n WHERE n.number = ?"
+    return [db.execute(one, row).fetchone() for row in ranked[:limit]]
 
 
 def _rows_with(db: sqlite3.Connection, number: int, word: str) -> int:

@@ -39,16 +39,17 @@ CREATE TABLE IF NOT EXISTS events (
 );
 CREATE INDEX IF NOT EXISTS events_by_project ON events (project, event, ts);
 """
+# The text comes last: what is asked of every row is read without it.
 _COLLECTION = """
 CREATE TABLE nodes_{n} (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    document TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    path TEXT NOT NULL,
     live INTEGER NOT NULL,
     created TEXT NOT NULL,
-    source TEXT NOT NULL
+    source TEXT NOT NULL,
+    path TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    document TEXT NOT NULL
 );
 CREATE INDEX nodes_{n}_live ON nodes_{n} (live, created, source);
 CREATE TABLE vectors_{n} (
