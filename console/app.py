@@ -99,6 +99,7 @@ class SignoffApp(Workspace):
         self.no_home: SignoffError | None = None
         self.asked: Asked | None = None
         self.wanted = ""
+        self._went = False
         self._saving = threading.Lock()
         self._dress()
 
@@ -129,8 +130,14 @@ class SignoffApp(Workspace):
 
     @property
     def first_mode(self) -> str:
-        """The mode to begin with: the one that was left."""
-        return self.ui.mode if self.ui.mode in MODES else "review"
+        """The mode to begin with: what waits, until it is known that nothing does."""
+        return "review"
+
+    def first_looked(self, waits: bool) -> None:
+        """Go on where the last start ended if nothing waits, and the person did not go on."""
+        left = self.ui.mode if self.ui.mode in MODES else "review"
+        if not waits and not self._went and self.current_mode == self.first_mode:
+            self.switch_mode(left)
 
     def _enter(self) -> None:
         """Go on after the first frame: only now is anything heavy imported."""
@@ -151,12 +158,14 @@ class SignoffApp(Workspace):
     # -- actions ---------------------------------------------------------------------------
 
     def action_mode(self, mode: str) -> None:
+        self._went = True
         self.ui = replace(self.ui, mode=mode)
         self._remember()
         self.switch_mode(mode)
 
     def leave_for(self, mode: str) -> None:
         """Go to a mode as a visitor does: the next start does not remember it."""
+        self._went = True
         self.switch_mode(mode)
 
     def show_message(self, session_id: str, message_id: int | None, words: str = "") -> None:
@@ -185,6 +194,9 @@ class SignoffApp(Workspace):
             self.write(task, partial(self._undone, taken), "undo")
 
     def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
+        back = undoing.paths_of(taken)
+        for room in self.rooms():
+            room.brought_back(back)
         self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "skills", "curator"}))
 

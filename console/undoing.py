@@ -18,6 +18,11 @@ def take_back(opened: Opened, taken: list[Receipt]) -> Receipt:
     return taken[-1]
 
 
+def paths_of(taken: Sequence[Receipt]) -> frozenset[str]:
+    """What stands in the home again, or does not: every path that was put back."""
+    return frozenset(path for each in taken if each.ok for path in each.changed)
+
+
 def said_of(taken: Sequence[Receipt], receipt: Receipt) -> str:
     """One sentence on what was taken back, and on what stopped it."""
     count = sum(each.ok for each in taken)

@@ -59,6 +59,7 @@ class Workspace(Jobs, Problems):
         self.board: Board | None = None
         self.reading: Reading | None = None
         self._facts: HomeFacts | None = None
+        self._has_looked = False
         self.writes = Writes(self, self._settled, self.show_problem)
         #: What became of the last run of decisions, and how many of it are not written yet.
         self.receipts: list[Receipt] = []
@@ -122,10 +123,20 @@ class Workspace(Jobs, Problems):
         else:
             self.reading, self._facts = looked.reading, looked.facts
             self._proclaim(opened, looked)
+            self._tell_first(looked)
         for room in self.rooms():
             room.show_header()
             if looked is not None:
                 room.queue_read()
+
+    def _tell_first(self, looked: looking.Looked) -> None:
+        if not self._has_looked:
+            self._has_looked = True
+            queue = looked.reading.queue
+            self.first_looked(bool(queue.proposals or queue.unreadable or queue.broken))
+
+    def first_looked(self, waits: bool) -> None:
+        """The first queue of all is read; ``waits``: something is in it, or may be."""
 
     def _proclaim(self, opened: Opened, looked: looking.Looked) -> None:
         if self._herald is None or self._driver is None:

@@ -48,6 +48,8 @@ class ReviewScreen(PreviewingRoom):
     def __init__(self) -> None:
         super().__init__()
         self._judging = threading.Event()
+        #: Records that an undo brought back and that were not in a reading yet.
+        self._returning: frozenset[str] = frozenset()
 
     def panes(self) -> Iterable[Widget]:
         line = Input(placeholder="status:stale target:memory age:14d words", id="filter")
@@ -66,6 +68,17 @@ class ReviewScreen(PreviewingRoom):
         self._stale = True
         if self.is_current:
             self.refresh_if_stale()
+
+    def brought_back(self, paths: frozenset[str]) -> None:
+        self._returning |= paths
+        self._welcome()
+
+    def _welcome(self) -> None:
+        """Rows brought back by the person are no news; the cursor goes to the first of them."""
+        back = [item.key for item in self.queue.items if item.key in self._returning]
+        if back:
+            self.queue.note_seen(back)
+            self.queue.move_to(back[0])
 
     def reload(self) -> None:
         reading = self.signoff.reading
@@ -92,6 +105,9 @@ class ReviewScreen(PreviewingRoom):
         self._labels = {key: found for key, found in self._labels.items() if key in self._items}
         self._sleeping &= self._items.keys()
         self.show_queue()
+        self._welcome()
+        # A reading that began before the undo ended has only some of them.
+        self._returning -= self._items.keys()
         self._judging.set()
         stop = self._judging = threading.Event()
         self.start_job("labels", partial(self._label, stop), self._apply, self.job_failed)

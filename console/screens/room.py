@@ -64,6 +64,9 @@ class Room(Jobs, Screen[None]):
     def clear_gone(self) -> None:
         """Let rows leave that were decided elsewhere; called on F5."""
 
+    def brought_back(self, paths: frozenset[str]) -> None:
+        """The person's own undo put these paths back as they were."""
+
     def queue_read(self) -> None:
         """The queue was read again; it is the app's ``reading``."""
 

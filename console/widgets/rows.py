@@ -6,7 +6,7 @@ that arrive elsewhere are only counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
@@ -204,6 +204,11 @@ class RowList(ScrollView, Generic[ItemT], can_focus=True, inherit_bindings=False
     def unseen(self) -> int:
         """Items that arrived after the first ``set_items`` and were not on screen yet."""
         return len(self._list.unseen)
+
+    def note_seen(self, keys: Iterable[str]) -> None:
+        """Items the reader knows of are not new, on screen or not."""
+        self._list.unseen.difference_update(keys)
+        self._tell_unseen()
 
     def _tell_unseen(self) -> None:
         if self._told_unseen != self.unseen:

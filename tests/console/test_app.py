@@ -76,6 +76,11 @@ def footer(console: Console) -> str:
     return console.picture.splitlines()[-1]
 
 
+def empty(home: Path) -> None:
+    for path in home.glob("pending/*/*.json"):
+        path.unlink()
+
+
 # -- modes, help, palette ------------------------------------------------------------------
 
 
@@ -90,7 +95,15 @@ async def test_numbers_change_the_mode_and_the_last_one_is_remembered(home: Path
         await console.press(JOURNAL_MODE)
         assert ui(console)["mode"] == "journal"
     async with open_console(home) as console:
+        assert "24 waiting" in console.header
+        assert console.review.is_current
+    empty(home)
+    async with open_console(home) as console:
+        assert "0 waiting" in console.header
         assert console.journal.is_current
+        # Only the start goes back there: what is decided later does not move the person.
+        await console.press("1", "f5")
+        assert console.review.is_current
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -93,6 +93,25 @@ async def test_a_applies_what_was_shown_and_u_brings_back_every_byte(home: Path)
     assert verbs(console) == [("approve", READY_USER, "done"), ("undo", READY_USER, "done")]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_what_undo_brings_back_is_no_news_and_the_cursor_is_there(
+    home: Path, size: tuple[int, int]
+) -> None:
+    """A newcomer's report: eight decisions taken back stood there as "4 new", out of sight."""
+    async with open_console(home, size=size) as console:
+        queue = console.review.queue
+        first = queue.items[2].key
+        queue.move_to(first)
+        await console.press(*["space"] * 8, "r", "G")
+        assert len(queue.items) == 17
+        assert queue.cursor_key == queue.items[-1].key
+        await console.press("u")
+        assert len(queue.items) == 25
+        assert queue.unseen == 0
+        assert " new" not in str(queue.border_subtitle)
+        assert queue.cursor_key == first
+
+
 async def test_r_refuses_and_changes_nothing_but_the_record(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
