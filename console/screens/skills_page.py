@@ -146,10 +146,11 @@ class SkillPages(SkillTable):
         self.start_job("detail", work, self._looked, self._not_looked)
 
     def _looked(self, found: tuple[str, object, tuple[Counted, ...], Detail]) -> None:
-        key, board, self._counted, detail = found
+        key, board, counted, detail = found
         if board is not self._board:
             self._rest()
             return
+        self._counted = counted
         self._details[key] = detail
         if key == self.rows.cursor_key:
             self.draw(keep=True)

@@ -72,7 +72,7 @@ class SkillTable(Browser):
         skills = RowList(_paint_skill, height=1, id="rows")
         # It has no frame of its own: this is the title of what is said in its place.
         skills.border_title = Content(self.TITLES[0])
-        archive = RowList(_paint_package, height=1, id="archive")
+        archive = RowList(_paint_package, height=1, marks=False, id="archive")
         archive.display = False
         curator = Static(Content(""), id="curator", markup=False)
         box = Vertical(curator, line, Heads(id="heads"), skills, archive, id="skills")
