@@ -16,9 +16,9 @@ from core.homes.rag.nodes import Node
 from core.homes.rag.own_rows import node_in
 
 #: Rows that all ranked words of a question may have together.
-BUDGET = 6_000
+BUDGET = 3_000
 #: Rows ranked by their texts where every word is a common one.
-_CLOSER = 60
+_CLOSER = 30
 #: Live nodes that are all ranked by their texts then.
 _FEW = 100
 #: Best rows looked at for one that holds every word.
