@@ -7,19 +7,19 @@ import os
 from functools import partial
 from pathlib import Path
 
-from textual.app import App
 from textual.content import Content
 
 from console.places import short
 from console.render import ink
 from console.screens.room import Room
+from console.turns import Turns
 
 log = logging.getLogger("signoff")
 #: Problems shown before the console gives up: something is wrong in every frame.
 PATIENCE = 5
 
 
-class Problems(App[None]):
+class Problems(Turns):
     """An app that outlives its bugs; ``log_file`` is where they are written down."""
 
     log_file = Path("signoff.log")

@@ -69,7 +69,7 @@ class ListingRoom(KeepingRoom):
         self.read_kept()
         if self._page is not None:
             self.feed()
-        if self.seeks:
+        if self.seeks or self._line:
             self.search(self._line, keep=True)
 
     def list_again(self) -> None:

@@ -93,7 +93,9 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         if message.text.strip() != self._line:
             self.search(message.text)
         if message.text.strip():
-            self.hits.focus()
+            # Before the answer is there: the keys that come next are meant for the hits.
+            self.show_hits(True)
+            self.set_focus(self.hits)
         else:
             self.end_search()
 

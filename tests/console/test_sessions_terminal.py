@@ -118,3 +118,19 @@ def test_no_colour_and_a_small_terminal(tmp_path: Path, home: Path) -> None:
         terminal.see("for “canary”")
         terminal.press("q")
         assert terminal.leave(10) == 0
+
+
+def test_keys_of_one_burst_reach_what_the_key_before_them_opened(
+    tmp_path: Path, home: Path
+) -> None:
+    with signoff(tmp_path, home) as terminal:
+        terminal.see("Queue (25)")
+        terminal.press(f"{SESSIONS_MODE}/invoice{ENTER}")
+        terminal.see("for “invoice”")
+        terminal.press(f"/canary{ENTER}")
+        terminal.see("for “canary”")
+        terminal.press(ESC)
+        terminal.see("Sessions (9)")
+        terminal.press("q")
+        assert terminal.leave(10) == 0
+        assert b"Traceback" not in terminal.output
