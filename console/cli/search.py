@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 
 import click
@@ -82,7 +83,10 @@ def search(
         print_json(shapes.home(opened) | past_shapes.found(found))
         return
     say_home(opened)
-    _print(session, found, zone)
+    from console.screens.sessions_past import names_of
+
+    untitled = [hit.session_id for hit in found.hits if not hit.title]
+    _print(session, found, zone, names_of(opened, untitled))
 
 
 def _moment(option: str, value: str | None, clock: Clock) -> float | None:
@@ -94,14 +98,14 @@ def _moment(option: str, value: str | None, clock: Clock) -> float | None:
     return found
 
 
-def _print(session: Session, found: Found, zone: tzinfo) -> None:
+def _print(session: Session, found: Found, zone: tzinfo, names: Mapping[str, str]) -> None:
     if found.literally or found.effective != found.query.strip():
         literally = " (read word by word)" if found.literally else ""
         paint.tell(f"Searched for: {found.effective}{literally}", "dim")
     for asked, word in found.corrected:
         paint.tell(f"Nothing says {asked}: searched for {word}", "yellow")
     for hit in found.hits:
-        paint.say([Text(), *_hit(hit, zone)])
+        paint.say([Text(), *_hit(hit, zone, names)])
     if not found.hits:
         paint.tell("Nothing was found. All words must stand in one message: try fewer, or OR.")
     left = [
@@ -125,13 +129,13 @@ def _print(session: Session, found: Found, zone: tzinfo) -> None:
         paint.hint("Read on", f"{line} --around {first.message_id}")
 
 
-def _hit(hit: Hit, zone: tzinfo) -> list[Text]:
+def _hit(hit: Hit, zone: tzinfo, names: Mapping[str, str]) -> list[Text]:
     facts = [hit.session_id, hit.source, _day(hit.at, zone), f"#{hit.message_id} {hit.role}"]
     if hit.visibility is not Visibility.LIVE:
         facts.append(str(hit.visibility))
     if hit.more:
         facts.append(f"{hit.more:,} more here")
-    lead = paint.clipped(hit.title, _TITLE) if hit.title else Text("(no title)", style="dim")
+    lead = paint.clipped(hit.title or names.get(hit.session_id, hit.session_id), _TITLE)
     lead.stylize("bold")
     body, spans = text.safe_spans(" ".join(hit.snippet.split(" ")), hit.spans)
     marked = Text(body.replace("\n", " "))

@@ -111,6 +111,16 @@ def test_search_says_what_it_did(past: tuple[Cli, str]) -> None:
     assert "read word by word" in said.out
 
 
+def test_a_hit_without_a_title_is_called_by_how_it_began(past: tuple[Cli, str]) -> None:
+    """As the console calls it, and as `sessions` does."""
+    cli, home = past
+    rows = cli("--home", home, "sessions", "--limit", "500", "--json").json["sessions"]
+    row = next(row for row in rows if not row["title"] and len(row["preview"].split()) > 3)
+    words = " ".join(row["preview"].split()[:3])
+    said = cli("--home", home, "search", f'"{words}" in:{row["session_id"]}').out
+    assert any(line.startswith(words) for line in said.split("\n"))
+
+
 def test_nothing_hostile_reaches_the_terminal(past: tuple[Cli, str]) -> None:
     """Terminal sequences in tool output: session ``Log Forensics``."""
     cli, home = past

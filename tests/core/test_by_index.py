@@ -51,13 +51,15 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def ask(home: Path, tmp_path: Path, limit: int, order: Order, *, on: bool) -> Found:
+def ask(
+    home: Path, tmp_path: Path, limit: int, order: Order, *, on: bool, text: str = "harbour"
+) -> Found:
     desk = opened(home, tmp_path, on=on)
     if on:
         assert indexing.update(
             desk, indexing.index_of(desk), progress=lambda *_: None, cancelled=lambda: False
         )
-    found = search(desk, Request("harbour", UTC, Filters(), order, limit))
+    found = search(desk, Request(text, UTC, Filters(), order, limit))
     assert found.engine is (Engine.INDEX if on else Engine.DATABASE)
     return found
 
@@ -119,3 +121,20 @@ def test_what_a_filter_leaves_out_is_not_dropped(home: Path, tmp_path: Path) -> 
     indexing.update(desk, index, progress=lambda *_: None, cancelled=lambda: False)
     assert not index.missing
     assert known(index) == before
+
+
+CALLS = (
+    '[{"id": "call_7", "type": "function", "function": {"name": "skill_view",'
+    ' "arguments": "{\\"name\\": \\"canary-deploy\\", \\"lines\\": [1, 9]}"}}]'
+)
+
+
+@pytest.mark.parametrize("on", [False, True])
+def test_a_hit_in_a_call_reads_as_a_call(tmp_path: Path, on: bool) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s1"})
+    insert(home, "messages", {"id": 1, "session_id": "s1", "role": "assistant", "content": "",
+                              "tool_calls": CALLS, "timestamp": AT})  # fmt: skip
+    (hit,) = ask(home, tmp_path, 5, Order.RANKED, on=on, text="canary-deploy").hits
+    assert hit.snippet == "skill_view(name: canary-deploy, lines: [1, 9])"
+    assert [hit.snippet[start:end] for start, end in hit.spans] == ["canary-deploy"]

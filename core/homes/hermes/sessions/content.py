@@ -116,6 +116,32 @@ def calls(value: object) -> tuple[ToolCall, ...]:
     return tuple(_calls(held if isinstance(held, list) else [held]))
 
 
+def written(value: object) -> str:
+    """A stored ``tool_calls`` as a person reads it, a line each: ``name(argument: value, ...)``.
+
+    Texts among the values stand as they were meant, without quotes and escapes. What holds no call
+    that can be read stays as it is stored.
+    """
+    made = calls(value)
+    if not made:
+        return scrubbed(value) if isinstance(value, str) and value not in ("[]", "null") else ""
+    return "\n".join(f"{call.name}({_arguments(call.arguments)})" for call in made)
+
+
+def _arguments(stored: str) -> str:
+    try:
+        held = json.loads(stored)
+    except (ValueError, RecursionError):
+        return stored
+    if not isinstance(held, dict):
+        return stored
+    parts = (
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in held.items()
+    )
+    return scrubbed(", ".join(parts))
+
+
 def cut(made: tuple[ToolCall, ...], longest: int) -> tuple[ToolCall, ...]:
     """The calls with arguments of at most ``longest`` characters."""
     return tuple(ToolCall(call.id, call.name, call.arguments[:longest]) for call in made)

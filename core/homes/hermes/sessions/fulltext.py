@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from core.conversations import Filters, Order, Visibility
 from core.homes.hermes.sessions.catalogue import HIDDEN
-from core.homes.hermes.sessions.content import text_of
+from core.homes.hermes.sessions.content import text_of, written
 from core.homes.hermes.sessions.layout import BASE, TRIGRAM, Storage
 from core.homes.hermes.sessions.opening import Database, Row
 from core.homes.hermes.sessions.values import chosen, flag, live, number, word
@@ -143,7 +143,7 @@ def _place(row: Row, origins: Mapping[str, Origin]) -> Place:
 
 
 def texts(db: Database, wanted: Sequence[int], longest: int) -> dict[int, str]:
-    """What was said in these messages, else the tool that was called; cut at ``longest``.
+    """What was said in these messages, and the tools they call with what; cut at ``longest``.
 
     Rows that hold encoded parts are decoded whole: SQLite takes them for empty texts.
     """
@@ -158,7 +158,7 @@ def texts(db: Database, wanted: Sequence[int], longest: int) -> dict[int, str]:
         )
         for key, content, tool, calls, encoded in db.rows(sql):
             said = text_of(content if encoded is None else encoded)[:longest]
-            behind = " ".join(filter(None, (word(tool), word(calls))))[:longest]
+            behind = " ".join(filter(None, (word(tool), written(calls))))[:longest]
             found[key] = "\n".join(filter(None, (said, behind)))
     return found
 
