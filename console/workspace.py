@@ -23,7 +23,7 @@ from console.render import ink
 from console.render.header import HomeFacts, header, notice, waiting
 from console.screens.host import Reading
 from console.screens.room import Room
-from console.writes import Writes
+from console.writes import Writes, remarked
 
 #: The mode that is shown while no home is.
 OPENING = "opening"
@@ -193,6 +193,11 @@ class Workspace(Jobs, Problems):
             done(key, receipt)
 
         self.writes.add(task, decided, key)
+
+    def remark(self, sentence: str) -> None:
+        """Add what was found out later to the newest receipt."""
+        if self.receipts:
+            self.receipts[-1] = remarked(self.receipts[-1], sentence)
 
     def _settled(self, receipt: Receipt) -> None:
         if receipt.journal is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from console.jobs import Jobs
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 Task = Callable[[], "Receipt"]
 Done = Callable[[str, "Receipt"], None]
+
+
+def remarked(receipt: Receipt, sentence: str) -> Receipt:
+    """``receipt`` with what was found out after it."""
+    return replace(receipt, next=f"{receipt.next} {sentence}".strip())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from core.model import Receipt
 
 NO_RIVALS: Mapping[str, frozenset[str]] = MappingProxyType({})
+#: Characters of an id that tell one record from another.
+SHORT = 8
 #: What to do about a refusal that passes by itself.
 _NEXT = {"locked": "; try again in a moment"}
 
@@ -48,9 +50,15 @@ class Batch:
         self._left -= 1
         return self._left == 0
 
-    def sentence(self, newcomers: int = 0, rivals: int = 0) -> tuple[str, str]:
-        """What became of them, and its style. ``newcomers`` came meanwhile, ``rivals`` wait."""
+    def sentence(self, newcomers: int = 0, rivals: int = 0, lost: str = "") -> tuple[str, str]:
+        """What became of them, and its style. ``newcomers`` came meanwhile, ``rivals`` wait.
+
+        ``lost`` says who would not land any more.
+        """
         said, style = self._outcome()
+        if lost:
+            done = self._word.capitalize() if len(self._receipts) == 1 else said
+            said, style = f"{done}; {lost}", ink.WARNING
         if rivals:
             said += f"; {_count(rivals, 'rival')} left, X refuses"
         if newcomers:
@@ -75,7 +83,12 @@ def _count(number: int, noun: str) -> str:
 
 
 def _single(receipt: Receipt) -> tuple[str, str]:
+    name = short(receipt.subject)
     if receipt.ok:
-        return f"✓ {receipt.subject} (u takes it back, i says more): {receipt.message}", ink.GOOD
-    message = f"✗ {receipt.subject}: {receipt.message}{_NEXT.get(receipt.category, '')}"
-    return message, ink.DANGER
+        return f"✓ {receipt.message} ({name}; u takes it back, i says more)", ink.GOOD
+    return f"✗ {name}: {receipt.message}{_NEXT.get(receipt.category, '')}", ink.DANGER
+
+
+def short(name: str) -> str:
+    """An id in a line that has to hold more than it; vak's have 32 characters."""
+    return name if len(name) <= SHORT + 4 else f"{name[:SHORT]}…"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from console.render import ink
 from console.render.line import Line, wrapped
 from console.render.queue import QueueItem
+from console.screens.aftermath import Aftermath, could_land
 from console.screens.batch import NO_RIVALS, Batch
 from console.screens.bulk import Bulk
 from console.screens.confirm import Confirm
@@ -44,6 +45,7 @@ class DecidingRoom(Room):
         self._done: frozenset[str] = frozenset()
         self._shown: Shown | None = None
         self._asked = ""
+        self._aftermath: Aftermath | None = None
         #: Rows that stay on screen although the filter leaves them out: they were just changed.
         self._held: set[str] = set()
 
@@ -199,12 +201,15 @@ class DecidingRoom(Room):
 
         known = frozenset(self._items if known is None else known)
         bulk = Bulk(start, len(items), known, partial(waiting, self._opened))
+        could = could_land(self._items)
         for item in items:
             self._items[item.key] = replace(item, fate="working", note="")
-            self.signoff.write(bulk.step, partial(self._decided, batch, bulk), item.key)
+            self.signoff.write(bulk.step, partial(self._decided, batch, bulk, could), item.key)
         self.show_queue()
 
-    def _decided(self, batch: Batch, bulk: Bulk, key: str, receipt: Receipt) -> None:
+    def _decided(
+        self, batch: Batch, bulk: Bulk, could: frozenset[str], key: str, receipt: Receipt
+    ) -> None:
         item = self._items.get(key)
         if item is not None and receipt.subject == key:
             receipt = replace(receipt, subject=item.id)
@@ -215,9 +220,24 @@ class DecidingRoom(Room):
             self._items[key] = replace(item, fate="failed", note=receipt.message)
         if batch.add(key, receipt):
             self._left, self._done = batch.left, batch.done
+            self._aftermath = Aftermath(batch, bulk.newcomers, could, time.monotonic())
             self.flash(*batch.sentence(bulk.newcomers, len(self._waiting_rivals())))
         self.show_queue()
         self.rest()
+
+    def say_lost(self, begun: float) -> None:
+        """Every row is judged as it was read at ``begun``: say who would not land any more."""
+        after = self._aftermath
+        if after is None or begun < after.at:
+            return
+        self._aftermath = None
+        lost = after.lost(self._items)
+        if not lost:
+            return
+        self.signoff.remark(f"{lost[:1].upper()}{lost[1:]}.")
+        rivals = len(self._waiting_rivals())
+        if self.said == after.batch.sentence(after.newcomers, rivals)[0]:
+            self.flash(*after.batch.sentence(after.newcomers, rivals, lost))
 
     # -- the dead, and the rivals ----------------------------------------------------------
 

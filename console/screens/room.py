@@ -50,6 +50,8 @@ class Room(Jobs, Screen[None]):
         super().__init__()
         self._stale = True
         self._passing = False
+        #: What was said last.
+        self.said = ""
         self._text_title: Content | str | None = None
 
     # -- for subclasses --------------------------------------------------------------------
@@ -136,7 +138,7 @@ class Room(Jobs, Screen[None]):
 
     def flash(self, message: str, style: str = "", *, passing: bool = False) -> None:
         """Say what became of the person's last key; ``passing`` words go with the cursor."""
-        self._passing = passing
+        self._passing, self.said = passing, message
         self.query_one(FlashLine).say(ink.line(message, style))
 
     def let_pass(self) -> None:

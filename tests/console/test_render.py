@@ -401,7 +401,7 @@ def _receipt(ok: bool, category: str = "applied") -> Receipt:
 @pytest.mark.parametrize(
     ("verb", "receipts", "skipped", "said"),
     [
-        ("approve", [_receipt(True)], 0, "✓ x (u takes it back, i says more): Done."),
+        ("approve", [_receipt(True)], 0, "✓ Done. (x; u takes it back, i says more)"),
         ("approve", [_receipt(False, "locked")], 0, "✗ x: Done.; try again in a moment"),
         ("reject", [_receipt(True)] * 3, 0, "3 refused; u takes them back"),
         (
@@ -421,3 +421,10 @@ def test_what_became_of_a_batch(
         number == len(receipts) for number in range(1, len(receipts) + 1)
     ]
     assert batch.sentence()[0] == said
+
+
+def test_a_long_id_leaves_room_for_the_result() -> None:
+    batch = Batch("approve", 1, 0)
+    batch.add("x", Receipt("0123456789abcdef" * 2, True, "ok", "Done."))
+    assert batch.sentence()[0] == "✓ Done. (01234567…; u takes it back, i says more)"
+    assert batch.sentence(lost="y can no longer apply")[0] == "Approved; y can no longer apply"

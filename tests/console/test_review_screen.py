@@ -82,8 +82,8 @@ async def test_a_applies_what_was_shown_and_u_brings_back_every_byte(home: Path)
         assert not (home / row.key).exists()
         assert "Reads diffs side by side" in (home / "memories/USER.md").read_text()
         assert console.flash == (
-            f"✓ {READY_USER} (u takes it back, i says more): Adds 1 entry in USER.md;"
-            " it then holds 509 of 1,375 characters."
+            "✓ Adds 1 entry in USER.md; it then holds 509 of 1,375 characters."
+            f" ({READY_USER}; u takes it back, i says more)"
         )
         assert "23 waiting" in console.header
         await console.press("u")
@@ -110,6 +110,24 @@ async def test_what_undo_brings_back_is_no_news_and_the_cursor_is_there(
         assert queue.unseen == 0
         assert " new" not in str(queue.border_subtitle)
         assert queue.cursor_key == first
+
+
+async def test_an_approval_says_who_would_not_fit_any_more(home: Path) -> None:
+    """A newcomer's report: the row went from ready to over budget without a word."""
+    config = home / "config.yaml"
+    config.write_text(config.read_text().replace("user_char_limit: 1375", "user_char_limit: 520"))
+    leave_only(home, READY_USER)
+    stage(home, "feedbeef", "Is on call every third week of a month.")
+    async with open_console(home, size=(80, 24)) as console:
+        assert console.row("feedbeef").status == "ready"
+        await console.at(READY_USER)
+        await console.press("a")
+        assert console.row("feedbeef").status == "over_budget"
+        summary = console.row("feedbeef").summary[:23].rstrip()
+        lost = f"“{summary}…” would not fit any more"
+        assert console.flash == f"Approved; {lost}"
+        await console.press("i")
+        assert lost in console.words
 
 
 async def test_r_refuses_and_changes_nothing_but_the_record(home: Path) -> None:
