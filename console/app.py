@@ -57,6 +57,18 @@ def _memory() -> Screen[Any]:
     return MemoryScreen()
 
 
+def _notes() -> Screen[Any]:
+    from console.screens.notes import NotesScreen
+
+    return NotesScreen()
+
+
+def _installed() -> Screen[Any]:
+    from console.screens.installed import InstalledScreen
+
+    return InstalledScreen()
+
+
 def _journal() -> Screen[Any]:
     from console.screens.journal import JournalScreen
 
@@ -79,6 +91,7 @@ class SignoffApp(Workspace):
         "memory": _memory,
         "journal": _journal,
     }
+    INSTEAD: ClassVar = {"vak": {"memory": _notes, "skills": _installed}}
 
     def __init__(
         self,
@@ -198,7 +211,7 @@ class SignoffApp(Workspace):
         for room in self.rooms():
             room.brought_back(back)
         self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
-        self.tell(frozenset({"queue", "memory", "skills", "curator"}))
+        self.tell(frozenset({"queue", "memory", "notes", "skills", "curator"}))
 
     def action_receipt(self) -> None:
         from console.render.receipts import receipt_lines

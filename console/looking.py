@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.desk.review import Board
 
+#: What a vak home's settings switch, in the header's words and in those of the line below it.
+_SWITCHES = {
+    "skill_proposals": (
+        "skill proposals",
+        "the agent proposes no skills; what waits can be decided",
+    ),
+    "write_enabled": ("notes", "the agent writes no notes; you can"),
+}
 _LEFT = "The home is not there any more; it is read again when it is back"
 
 
@@ -28,23 +37,26 @@ class Looked:
 def look(opened: Opened, board: Board) -> Looked | None:
     """Read the queue and the header's facts; ``None`` when the home is not there."""
     from core.desk.glance import glance
-    from core.desk.overview import remarks
+    from core.desk.overview import remarks, settings
 
     if not opened.found.home.is_dir():
         return None
     reading = Reading(time.monotonic(), board.read())
     seen = glance(opened, reading.queue)
+    allowed = settings(opened)
+    gates = (("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on))
     facts = HomeFacts(
         home=short(seen.home),
         kind=seen.kind,
         profile=seen.profile,
         rules=seen.rules,
-        gates=(("memory", seen.memory_gate.on), ("skills", seen.skills_gate.on)),
+        gates=() if allowed else gates,
         waiting=seen.waiting,
         unreadable=seen.unreadable,
         others=seen.others,
         partly=bool(seen.broken),
-        remarks=(*map(_unknown, seen.broken), *remarks(opened)),
+        remarks=(*map(_unknown, seen.broken), *_forbidden(allowed), *remarks(opened)),
+        switches=tuple((word, allowed[name]) for name, (word, _) in _SWITCHES.items() if allowed),
     )
     return Looked(reading, facts)
 
@@ -52,6 +64,12 @@ def look(opened: Opened, board: Board) -> Looked | None:
 def left(facts: HomeFacts | None) -> HomeFacts | None:
     """``facts`` of a home that went away: what was read stays, nothing was decided elsewhere."""
     return None if facts is None else replace(facts, gates=(), remarks=(_LEFT,))
+
+
+def _forbidden(allowed: dict[str, bool]) -> Iterator[str]:
+    for name, (_, sentence) in _SWITCHES.items():
+        if not allowed.get(name, True):
+            yield f"{name} is off in the home's [memory] settings: {sentence}"
 
 
 def _unknown(broken: tuple[str, str]) -> str:

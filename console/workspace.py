@@ -6,13 +6,14 @@ Screens are told what changed. No rule of any home lives here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.content import Content
+from textual.screen import Screen
 
 from console import looking, outside
 from console.herald import Herald
@@ -49,6 +50,8 @@ class Workspace(Jobs, Problems):
     """An app with a home open in it, or none yet. ``now`` tells the time (UTC)."""
 
     now: Callable[[], datetime]
+    #: By kind of home, the rooms that its modes have instead of the usual ones.
+    INSTEAD: ClassVar[Mapping[str, Mapping[str, Callable[[], Screen[Any]]]]] = {}
 
     def __init__(self, start: Callable[[], Opened], *, live: bool, herald: Herald | None) -> None:
         super().__init__()
@@ -75,7 +78,11 @@ class Workspace(Jobs, Problems):
         def work() -> Entered:
             return self._enter_home(self._start(), self._stop)
 
-        self.start_job("open", work, self._home_opened, failed)
+        self.start_job("open", work, self._first_opened, failed)
+
+    def _first_opened(self, found: Entered) -> None:
+        self._choose_rooms(found.opened)
+        self._home_opened(found)
 
     def _enter_home(self, opened: Opened, stop: threading.Event) -> Entered:
         from core.desk.review import Board
@@ -261,15 +268,29 @@ class Workspace(Jobs, Problems):
         self.receipts = []
         mode = self.current_mode
         self.switch_mode(OPENING)
-        self._renew(*(name for name in self.MODES if name != OPENING))
+        self._renew(found.opened, *(name for name in self.MODES if name != OPENING))
         self._home_opened(found)
         self.switch_mode(mode)
-        self._renew(OPENING)
+        self._renew(found.opened, OPENING)
 
-    def _renew(self, *modes: str) -> None:
+    def _choose_rooms(self, opened: Opened) -> None:
+        """Take the rooms a home of this kind has instead, before any of them is looked into."""
+        instead = self.INSTEAD.get(str(opened.found.kind), {})
+        if not instead:
+            return
+        mode = self.current_mode
+        if mode in instead:
+            self.switch_mode(OPENING)
+        self._renew(opened, *instead)
+        if mode in instead:
+            self.switch_mode(mode)
+            self._renew(opened, OPENING)
+
+    def _renew(self, opened: Opened, *modes: str) -> None:
+        rooms = {**self.MODES, **self.INSTEAD.get(str(opened.found.kind), {})}
         for name in modes:
             self.remove_mode(name)
-            self.add_mode(name, self.MODES[name])
+            self.add_mode(name, rooms[name])
 
     def flash(self, said: str, style: str) -> None:
         """Say it in the mode on screen."""

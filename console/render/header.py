@@ -14,6 +14,7 @@ from console.render import ink
 class HomeFacts:
     """What the header says of a home. ``gates`` holds each subsystem and whether its gate is on.
 
+    ``switches`` are what its own settings let an agent without gates do, and whether they do.
     ``home`` is short enough to read; ``remarks`` are sentences on what stands in the way.
     ``partly``: a queue cannot be read, and what waits there is not counted.
     """
@@ -28,6 +29,7 @@ class HomeFacts:
     others: int
     remarks: tuple[str, ...] = ()
     partly: bool = False
+    switches: tuple[tuple[str, bool], ...] = ()
 
 
 def header(mode: str, facts: HomeFacts | None, live: str, width: int) -> Content:
@@ -75,10 +77,18 @@ def _second(facts: HomeFacts | None, live: str, width: int) -> Content:
     words = [f"{facts.kind} {facts.profile}", f"rules {facts.rules}"]
     if facts.others:
         words.append(f"+{facts.others} homes")
-    shown = [*(ink.line(word, ink.LABEL) for word in words), _gates(facts.gates), Content(live)]
+    shown = [*(ink.line(word, ink.LABEL) for word in words), _asking(facts), Content(live)]
     right = Content("  ").join(filter(None, shown))
     room = max(8, width - right.cell_length - 2)
     return _ends(_tail(facts.home, room), right, width)
+
+
+def _asking(facts: HomeFacts) -> Content:
+    if not facts.switches:
+        return _gates(facts.gates)
+    words = [f"{name} {'on' if on else 'OFF'}" for name, on in facts.switches]
+    allowed = all(on for _, on in facts.switches)
+    return ink.line(", ".join(words), ink.LABEL if allowed else ink.WARNING)
 
 
 def _gates(gates: tuple[tuple[str, bool], ...]) -> Content:

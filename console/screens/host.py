@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from core.model import Receipt
 
 
+#: The kind of a vak home.
+VAK = "vak"
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The queue as it was read; ``begun``: ``time.monotonic()`` before that."""
@@ -37,6 +41,11 @@ class Asked:
     message_id: int | None
     mode: str
     words: str = ""
+
+
+def is_vak(opened: Opened | None) -> bool:
+    """Whether the open home is one of a vak agent."""
+    return opened is not None and str(opened.found.kind) == VAK
 
 
 class Host(Protocol):
@@ -70,9 +79,6 @@ class Host(Protocol):
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
     ) -> None:
         """Queue a decision: one at a time, in order, never cancelled half way."""
-
-    def remark(self, sentence: str) -> None:
-        """Add what was found out later to the newest receipt."""
 
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every screen that these areas changed."""

@@ -9,14 +9,14 @@ from textual.widgets import Input
 
 from console.render import ink
 from console.render.queue import QueueItem
-from console.screens.revising import RevisingRoom
+from console.screens.promoting import PromotingRoom
 
 if TYPE_CHECKING:
     from console.screens.filtering import Wanted
     from core.desk.triage import Filter
 
 
-class NarrowingRoom(RevisingRoom):
+class NarrowingRoom(PromotingRoom):
     """Rows that sleep, or that a line of words leaves out, are not on screen."""
 
     def __init__(self) -> None:

@@ -19,6 +19,7 @@ from textual.worker import get_current_worker
 
 from console.render import ink
 from console.render.queue import QueueItem, queue_row
+from console.screens.host import is_vak
 from console.screens.review_preview import PreviewingRoom
 from console.screens.room import bindings_of
 from console.widgets.lines import LineView
@@ -110,8 +111,7 @@ class ReviewScreen(PreviewingRoom):
         self._returning -= self._items.keys()
         self._judging.set()
         stop = self._judging = threading.Event()
-        done = partial(self._all_judged, stop, begun)
-        self.start_job("labels", partial(self._label, stop), done, self.job_failed)
+        self.start_job("labels", partial(self._label, stop), self._apply, self.job_failed)
         self.rest()
 
     def _label(self, stop: threading.Event) -> list[QueueItem]:
@@ -134,11 +134,6 @@ class ReviewScreen(PreviewingRoom):
                 sent, last = len(found), time.monotonic()
         self.post_message(Labelled(judged(found[sent:], self._items), found[sent:]))
         return counted(found, self._items)
-
-    def _all_judged(self, stop: threading.Event, begun: float, rows: Sequence[QueueItem]) -> None:
-        self._apply(rows)
-        if not stop.is_set():
-            self.say_lost(begun)
 
     def on_labelled(self, message: Labelled) -> None:
         message.stop()
@@ -177,7 +172,9 @@ class ReviewScreen(PreviewingRoom):
 
     def _why_empty(self) -> str:
         reading = self.signoff.reading
-        return _UNKNOWN if reading is not None and reading.queue.broken else _EMPTY
+        if reading is not None and reading.queue.broken:
+            return _UNKNOWN
+        return _EMPTY_VAK if is_vak(self._opened) else _EMPTY
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         message.stop()
@@ -263,6 +260,11 @@ class ReviewScreen(PreviewingRoom):
 _EMPTY = (
     "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
     " write gates are on (`signoff gate on`). u takes back the newest decision."
+)
+_EMPTY_VAK = (
+    "Nothing waits for a decision.\n\nSkills the agent proposes appear here by themselves while"
+    " skill_proposals is on in the home's settings; it writes notes at once, the Memory mode shows"
+    " them. u takes back the newest decision."
 )
 _UNKNOWN = (
     "What waits is not known: a queue of this home cannot be read, the line above says why."

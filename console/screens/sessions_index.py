@@ -10,15 +10,18 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
+from console.screens.host import is_vak
 from console.screens.room import Room
 
 #: Seconds between two feeds while the past changes, and between two words about progress.
 PAUSE, TELL = 3.0, 0.2
+#: Bytes of a megabyte: the past of a vak home is measured in them.
+MEGABYTE = 1_000_000
 
 
 @dataclass
 class Fed(Message):
-    """So many of so many messages are in the index; only the newest counts."""
+    """So many of so many messages, or bytes, are in the index; only the newest counts."""
 
     done: int
     total: int
@@ -73,7 +76,10 @@ class FeedingRoom(Room):
     def on_fed(self, message: Fed) -> None:
         message.stop()
         share = 100 * message.done // max(1, message.total)
-        self._say_fed(f"indexing {share}%" if self._feeding and share < 100 else "")
+        of = ""
+        if is_vak(self.signoff.opened):
+            of = f", {message.done / MEGABYTE:,.1f} of {message.total / MEGABYTE:,.1f} MB"
+        self._say_fed(f"indexing {share}%{of}" if self._feeding and share < 100 else "")
 
     def _ate(self, _ready: bool) -> None:
         self._rest_from_feeding()

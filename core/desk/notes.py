@@ -73,6 +73,23 @@ class Listing:
     unreadable: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A file of notes, which need not exist; ``workspace`` as in :class:`Note`."""
+
+    path: str
+    workspace: str
+
+
+def stores(opened: Opened) -> tuple[Store, ...]:
+    """Every file notes are in or could be added to: those of known workspaces, the profile's."""
+    home = opened.found.home
+    files = dict.fromkeys(note_files(home))
+    files |= {join(MEMORY, each.project, NOTES): None for each in workspaces(home)}
+    files |= {PROFILE_FILE: None}
+    return tuple(Store(file, _workspace(opened, file)) for file in files)
+
+
 def listing(opened: Opened, workspace: str = EVERYWHERE) -> Listing:
     """The notes of a workspace (a path, a hash) or of all, and those of the profile."""
     home = opened.found.home
@@ -109,24 +126,37 @@ def add(
 ) -> Plan:
     """A new note. Raises :class:`UsageError` where it is not clear in which workspace."""
     file = PROFILE_FILE if scope == PROFILE else _file_of(opened, workspace)
+    return add_to(opened, file, text, kind=kind, tag=tag)
+
+
+def add_to(opened: Opened, file: str, text: str, *, kind: str = "fact", tag: str = "") -> Plan:
+    """A new note in the very file that a listing showed."""
     now = opened.clock()
     return _plan(
         opened,
         "remember",
-        name(file) if scope == PROFILE else file,
+        name(file) if file == PROFILE_FILE else file,
         lambda view: planning.add(view, file, text, now=now, kind=kind, tag=tag),
     )
 
 
 def amend(opened: Opened, note_id: str, text: str, workspace: str | None = None) -> Plan:
     """Another text for a note. Raises :class:`NotFoundError`, :class:`UsageError`."""
-    file, key = find(opened, note_id, workspace)
+    return amend_in(opened, *find(opened, note_id, workspace), text)
+
+
+def amend_in(opened: Opened, file: str, key: str, text: str) -> Plan:
+    """Another text for the note ``key`` of the very file that a listing showed."""
     return _plan(opened, "amend", key, lambda view: planning.amend(view, file, key, text))
 
 
 def forget(opened: Opened, note_id: str, workspace: str | None = None) -> Plan:
     """A note taken out. Raises :class:`NotFoundError`, :class:`UsageError`."""
-    file, key = find(opened, note_id, workspace)
+    return forget_in(opened, *find(opened, note_id, workspace))
+
+
+def forget_in(opened: Opened, file: str, key: str) -> Plan:
+    """The note ``key`` taken out of the very file that a listing showed."""
     return _plan(opened, "forget", key, lambda view: planning.forget(view, file, key))
 
 
