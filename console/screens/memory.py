@@ -19,6 +19,7 @@ from console.screens.browser import Browser
 from console.screens.confirm import Confirm
 from console.screens.memory_rows import copy_items, entry_items, key_of, store_info
 from console.screens.room import bindings_of
+from core import text as safely
 
 if TYPE_CHECKING:
     from core.conversations import Hit
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 #: Actions on one entry, with what they do to it in words.
 _ON_ENTRY = {"copy": "copy", "forget": "forget", "edit": "edit", "up": "move", "down": "move"}
 _WRITING = (*_ON_ENTRY, "add", "normalise")
-_TITLES = ("About what was written:", "It is gone from the file, and remains elsewhere:")
+#: Characters of a forgotten entry that name it.
+_NAMED = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ class MemoryScreen(Browser):
         #: Where the cursor goes once the list is read again.
         self._follow: str | None = None
         self._left: _Left | None = None
+        #: Rows that came with the last reading, and files that an undo put back since.
+        self._came: frozenset[str] = frozenset()
+        self._returning: frozenset[str] = frozenset()
         #: Texts that could not be written, by row: the editor opens them again.
         self._drafts: dict[str, str] = {}
         self._compared: tuple[CopyItem, str, Change | None] | None = None
@@ -87,11 +92,30 @@ class MemoryScreen(Browser):
 
     def _listed(self, read: tuple[tuple[Store, ...], tuple[Copy, ...]]) -> None:
         stores, copies = read
+        before = self._items.keys()
         self._items = {item.key: item for store in stores for item in entry_items(store)}
         self._copies = {item.key: item for item in copy_items(copies, self.signoff.now())}
         self._stores = {store.path: store_info(store, copies) for store in stores}
         self._compared = None
+        self._came = frozenset(self._items.keys() - before) if before else frozenset()
+        self._go_back_to(self._returning)
+        self._returning = frozenset()
         self._fill()
+
+    def brought_back(self, paths: frozenset[str]) -> None:
+        """The cursor goes to the entry that an undo put back."""
+        self._returning |= paths
+        # The watcher may have been quicker than the reading that follows.
+        if self._go_back_to(paths):
+            self._fill()
+
+    def _go_back_to(self, paths: frozenset[str]) -> bool:
+        came = [
+            key for key, item in self._items.items() if key in self._came and item.path in paths
+        ]
+        if came:
+            self._follow = came[0]
+        return bool(came)
 
     def _fill(self) -> None:
         """List the entries, or the copies; the cursor stays, or goes where the last change was."""
@@ -127,7 +151,8 @@ class MemoryScreen(Browser):
         # What was forgotten may be back by now: then nothing of it "remains".
         if left is None or left.at != key or left.gone in self._items:
             return ()
-        return left_lines(left.title, left.findings, self.detail_width)
+        rule = Line(Content.styled("─" * self.detail_width, ink.LABEL))
+        return (*left_lines(left.title, left.findings, self.detail_width), rule)
 
     def _draw_copy(self, item: CopyItem, keep: bool) -> None:
         opened = self.signoff.opened
@@ -375,7 +400,8 @@ class MemoryScreen(Browser):
             findings = receipt.findings
             verb = made[0].verb if made else ""
             gone = key if verb == "forget" else ""
-            self._left = _Left(_TITLES[bool(gone)], findings, gone, follow) if findings else None
+            title = _gone_title(key) if gone else "About what was written:"
+            self._left = _Left(title, findings, gone, follow) if findings else None
             self._say(receipt, verb, findings, kept=typed is not None)
             self.signoff.tell(frozenset({"memory"}))
 
@@ -395,6 +421,11 @@ class MemoryScreen(Browser):
             again = "; try again in a moment" if receipt.category == "locked" else ""
             tail = " Your text is kept: the same key opens it again" if kept else ""
             self.flash(f"✗ {receipt.message}{again}{tail}", ink.DANGER)
+
+
+def _gone_title(key: str) -> str:
+    named = safely.one_line(key.partition("#")[2], _NAMED)
+    return f"Forgotten: “{named}”. It is gone from the file, and remains elsewhere:"
 
 
 def _difference(opened: Opened, item: CopyItem) -> tuple[str, Change | None]:

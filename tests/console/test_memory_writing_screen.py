@@ -63,13 +63,18 @@ async def test_forget_acts_at_once_says_what_remains_and_u_brings_it_back(home: 
             "✓ Forgotten, u takes it back, i says more. It remains: Sessions that run now keep it"
         )
         assert at_cursor(console) == was[2]
-        assert console.words.startswith("It is gone from the file, and remains elsewhere:")
+        named = " ".join(was[1].split())[:40]
+        assert console.words.startswith(f"Forgotten: “{named}")
+        assert "It is gone from the file, and remains elsewhere:" in console.words
+        # A rule parts what is said of it from the entry at the cursor.
+        assert console.text.index("signoff's journal") < console.text.index("\n────")
         assert "until their next session or compaction" in console.words
         assert "Messages of past sessions are not touched" in console.words
         assert "signoff's journal keeps it" in console.words
         await console.press("u")
         assert tree(home) == before
         assert "remains elsewhere" not in console.words
+        assert at_cursor(console) == was[1]
         await console.press("j")
         assert "remains elsewhere" not in console.words
 
