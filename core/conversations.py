@@ -208,7 +208,8 @@ class Found:
     ``effective`` is the query as it ran, ``literally`` whether it had to be read word by word,
     ``corrected`` the words that were found only in another spelling (asked, found). ``tool_output``
     and ``hidden_sources`` count the hits left out by the filters, ``undone`` those taken back.
-    ``note`` says what the engine could not do, in words; ``""`` for nothing.
+    ``is_whole``: every match was looked at, else there may be more sessions than
+    ``total_sessions``. ``note`` says what the engine could not do, in words; ``""`` for nothing.
     """
 
     query: str
@@ -216,6 +217,7 @@ class Found:
     engine: Engine
     hits: tuple[Hit, ...] = ()
     total_sessions: int = 0
+    is_whole: bool = True
     literally: bool = False
     corrected: tuple[tuple[str, str], ...] = ()
     tool_output: int = 0

@@ -134,6 +134,7 @@ def found(answer: Found) -> Json:
         "corrected": [{"asked": asked, "found": word} for asked, word in answer.corrected],
         "note": answer.note or None,
         "total_sessions": answer.total_sessions,
+        "total_is_exact": answer.is_whole,
         "hits": [hit(each) for each in answer.hits],
         "left_out": {
             "hidden_sources": answer.hidden_sources,

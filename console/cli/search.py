@@ -119,7 +119,7 @@ def _print(session: Session, found: Found, zone: tzinfo, names: Mapping[str, str
     if said:
         paint.tell(f"Left out: {paint.listed(said)}", "dim")
     more = found.total_sessions - len(found.hits)
-    count = paint.count(found.total_sessions, "session")
+    count = ("" if found.is_whole else "at least ") + paint.count(found.total_sessions, "session")
     rest = f", {more:,} of them not shown: --limit {found.total_sessions}" if more > 0 else ""
     note = f"; {found.note}" if found.note else ""
     paint.tell(f"{count}{rest} · answered by the {found.engine}{note}", "dim")

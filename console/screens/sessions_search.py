@@ -204,8 +204,11 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
             return
         found = results.found
         total = len(results.items) if found is None else found.total_sessions
-        title = f"{total:,} session{'' if total == 1 else 's'} for “{results.text}”"
-        room = max(8, self.query_one(".list").size.width - 4)
+        more = "" if found is None or found.is_whole else "+"
+        title = (
+            f"{total:,}{more} session{'' if total == 1 and not more else 's'} for “{results.text}”"
+        )
+        room = max(8, self.width_of(".list") - 4)
         self.hits.border_title = ink.cut(title, room)
         words = [] if found is None else _remarks(found, self._order)
         if unseen := self.hits.unseen:
@@ -256,7 +259,8 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         if results is None or results.found is None or place is None or self._searching:
             return
         shown = len(results.items)
-        if place >= shown - 5 and shown == self._hit_limit < results.found.total_sessions:
+        there = results.found.total_sessions if results.found.is_whole else shown + 1
+        if place >= shown - 5 and shown == self._hit_limit < there:
             self._hit_limit *= MORE
             self.search(self._line, keep=True)
 

@@ -61,6 +61,7 @@ def gather(
         found = _gathered(hits, places, newest, order, Gathering(filters, limit))
         most = max(Counter(hit.category for hit in answer.hits).values(), default=0)
         is_all = most < count and len(hits) == len(answer.hits)
+        found.is_whole = is_all
         if rounds == ROUNDS or is_all or found.sessions >= limit:
             break
         more = int(SPARE * limit / max(found.sessions, 1))

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from core.conversations import Cancelled
+from core.desk import witnesses
 from core.desk.opening import Opened
 from core.errors import UnreadableError
 from core.homes.base import Kind
@@ -67,7 +68,11 @@ def ready(opened: Opened, db: Database, index: Index) -> IndexState | None:
     state = index.state()
     if state.status is not Status.READY or state.identity != identity(db, opened):
         return None
-    return state
+    return state if witnesses.newest_holds(db, witnesses.load(_marks(opened))) else None
+
+
+def _marks(opened: Opened) -> Path:
+    return index_folder(opened).with_suffix(".seen.json")
 
 
 def update(
@@ -82,6 +87,7 @@ def update(
         return _update_ledgers(opened, index, progress, cancelled)
     if not opened.settings.search_index:
         index.delete()
+        _marks(opened).unlink(missing_ok=True)
         return False
     try:
         with reading(opened.found.home, cancelled=cancelled) as db:
@@ -89,14 +95,20 @@ def update(
             total = int(db.rows("SELECT count(*) FROM messages")[0][0]) if named else 0
             if not total:
                 return False
+            if not witnesses.hold(db, witnesses.load(_marks(opened))):
+                # Other messages stand under the ids it knows: a backup was restored, say.
+                index.delete()
             _drop_gone(db, index)
-            return index.feed(
+            done = index.feed(
                 named,
                 lambda after: documents(db, after),
                 total=total,
                 progress=lambda done: progress(done, total),
                 cancelled=cancelled,
             )
+            if through := index.state().through_id:
+                witnesses.save(_marks(opened), witnesses.take(db, through))
+            return done
     except NoDatabaseError:
         return False
 

@@ -76,6 +76,7 @@ def search(
             opened, query, request.order, request.limit, seconds=seconds, cancelled=cancelled
         )
     with reading(opened.found.home, seconds=seconds, cancelled=cancelled) as db:
+        db.expect_conversations()
         if query.is_empty:
             return _listed(opened, db, query, request)
         answer = _by_index(opened, db, query, request) or _by_database(db, query, request)
@@ -92,6 +93,7 @@ def search(
         engine=answer.engine,
         hits=hits,
         total_sessions=len(named | {*gathering.people, *gathering.cron}),
+        is_whole=gathering.is_whole,
         literally=query.literally,
         corrected=answer.corrected,
         tool_output=left_out[Verdict.TOOL_OUTPUT],

@@ -92,12 +92,14 @@ class Group:
 class Gathering:
     """Hits by session, in the order in which their first message came.
 
-    ``people_there`` is how many sessions of people there are at all, if that is known.
+    ``people_there`` is how many sessions of people there are at all, if that is known;
+    ``is_whole`` says that every match was looked at.
     """
 
     filters: Filters
     limit: int
     people_there: int | None = None
+    is_whole: bool = True
     people: dict[str, Group] = field(default_factory=dict)
     cron: dict[str, Group] = field(default_factory=dict)
     left_out: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))

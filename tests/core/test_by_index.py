@@ -138,3 +138,37 @@ def test_a_hit_in_a_call_reads_as_a_call(tmp_path: Path, on: bool) -> None:
     (hit,) = ask(home, tmp_path, 5, Order.RANKED, on=on, text="canary-deploy").hits
     assert hit.snippet == "skill_view(name: canary-deploy, lines: [1, 9])"
     assert [hit.snippet[start:end] for start, end in hit.spans] == ["canary-deploy"]
+
+
+def feed(home: Path, tmp_path: Path) -> Opened:
+    """The home with an index that is up to date."""
+    desk = opened(home, tmp_path, on=True)
+    index = indexing.index_of(desk)
+    assert indexing.update(desk, index, progress=lambda *_: None, cancelled=lambda: False)
+    return desk
+
+
+def test_a_database_restored_in_place_is_not_answered_from_the_old_index(
+    home: Path, tmp_path: Path
+) -> None:
+    """Found by a tester: the same file, the same first message, other messages behind it."""
+    desk = feed(home, tmp_path)
+    change(home, "DELETE FROM messages WHERE id > 3")
+    insert(home, "messages", *({"session_id": "person0", "content": "omega"} for _ in range(600)))
+    change(home, "UPDATE messages SET id = id - 540 WHERE id > 540")
+    found = search(desk, Request("omega", UTC))
+    assert (found.engine, found.total_sessions) == (Engine.DATABASE, 1)
+    found = search(feed(home, tmp_path), Request("omega", UTC))
+    assert (found.engine, found.total_sessions) == (Engine.INDEX, 1)
+    assert search(desk, Request("harbour", UTC)).total_sessions == PEOPLE
+
+
+def test_marks_keep_no_text_and_go_with_the_index(home: Path, tmp_path: Path) -> None:
+    desk = feed(home, tmp_path)
+    marks = indexing.index_folder(desk).with_suffix(".seen.json")
+    assert marks.stat().st_mode & 0o777 == 0o600
+    assert b"harbour" not in marks.read_bytes()
+    off = opened(home, tmp_path, on=False)
+    index = indexing.index_of(off)
+    indexing.update(off, index, progress=lambda *_: None, cancelled=lambda: False)
+    assert not marks.exists()

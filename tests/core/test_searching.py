@@ -226,3 +226,15 @@ def test_a_query_that_does_not_parse_is_read_word_by_word_and_said(
 def test_marks_stand_on_the_words(traps: Path, tmp_path: Path) -> None:
     hit = ask(traps, tmp_path, "printer working").hits[0]
     assert [hit.snippet[start:end] for start, end in hit.spans] == ["printer", "working"]
+
+
+def test_a_count_that_is_not_whole_says_so(tmp_path: Path) -> None:
+    """Found by a tester: 40,000 sessions say a word, and the answer said 105."""
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", *({"id": f"s{n}"} for n in range(3_000)))
+    insert(home, "messages", *({"session_id": f"s{n}", "content": "kiln"} for n in range(3_000)))
+    found = ask(home, tmp_path, "kiln", limit=5)
+    assert not found.is_whole
+    assert len(found.hits) == 5 <= found.total_sessions < 3_000
+    few = ask(home, tmp_path, "in:s7 kiln", limit=5)
+    assert (few.total_sessions, few.is_whole) == (0, True)

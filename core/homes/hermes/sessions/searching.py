@@ -67,6 +67,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
         if engine is Engine.SCAN:
             _scan(db, query, order, found)
     except TimeUpError:
+        found.is_whole = False
         note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
     return Gathered(found, engine, note)
 
@@ -90,11 +91,13 @@ def _walk(
     # To part them costs as much as ranking some thousands.
     few = fulltext.count(db, expression, RANKED + 1, trigram=trigram) <= RANKED
     if few or not fulltext.is_mostly_cron(db):
-        _take(db, ask, order, found, lambda: found.enough)
+        found.is_whole = _take(db, ask, order, found, lambda: found.enough)
         return
-    _take(db, partial(ask, cron=False), order, found, lambda: found.has_people)
+    people = _take(db, partial(ask, cron=False), order, found, lambda: found.has_people)
+    found.is_whole = False
     if not found.enough:
-        _take(db, partial(ask, cron=True), order, found, lambda: found.enough)
+        crons = _take(db, partial(ask, cron=True), order, found, lambda: found.enough)
+        found.is_whole = people and crons
 
 
 def _take(
@@ -103,8 +106,8 @@ def _take(
     order: Order,
     found: Gathering,
     is_done: Callable[[], bool],
-) -> None:
-    """Take matches block by block.
+) -> bool:
+    """Take matches block by block; true when that were all there are.
 
     Ranking looks at every match whatever is asked, so it is done once, twice at most; by id a walk
     goes on where it stopped.
@@ -119,9 +122,10 @@ def _take(
                 ids = ask(MOST if seen else RANKED)
         some = ids[seen : seen + block]
         if not some:
-            return
+            return True
         found.add(fulltext.places(db, some, found.filters))
         seen, block = seen + len(some), int(block * GROWTH)
+    return False
 
 
 def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
@@ -133,6 +137,7 @@ def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
             found.add(fulltext.places(db, ids, found.filters))
             ids = []
             if found.enough:
+                found.is_whole = False
                 return
     found.add(fulltext.places(db, ids, found.filters))
 
