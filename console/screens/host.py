@@ -80,6 +80,9 @@ class Host(Protocol):
     ) -> None:
         """Queue a decision: one at a time, in order, never cancelled half way."""
 
+    def remark(self, sentence: str) -> None:
+        """Add what was found out later to the newest receipt."""
+
     def tell(self, areas: frozenset[str]) -> None:
         """Tell every screen that these areas changed."""
 

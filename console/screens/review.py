@@ -111,7 +111,8 @@ class ReviewScreen(PreviewingRoom):
         self._returning -= self._items.keys()
         self._judging.set()
         stop = self._judging = threading.Event()
-        self.start_job("labels", partial(self._label, stop), self._apply, self.job_failed)
+        done = partial(self._all_judged, stop, begun)
+        self.start_job("labels", partial(self._label, stop), done, self.job_failed)
         self.rest()
 
     def _label(self, stop: threading.Event) -> list[QueueItem]:
@@ -134,6 +135,11 @@ class ReviewScreen(PreviewingRoom):
                 sent, last = len(found), time.monotonic()
         self.post_message(Labelled(judged(found[sent:], self._items), found[sent:]))
         return counted(found, self._items)
+
+    def _all_judged(self, stop: threading.Event, begun: float, rows: Sequence[QueueItem]) -> None:
+        self._apply(rows)
+        if not stop.is_set():
+            self.say_lost(begun)
 
     def on_labelled(self, message: Labelled) -> None:
         message.stop()
