@@ -125,6 +125,10 @@ class Room(Jobs, Screen[None]):
             self.query_one(HomeBar).say(self.signoff.header_for(self.MODE, self.size.width - 2))
             self.query_one(Notice).say(self.signoff.notice())
 
+    def width_of(self, pane: str) -> int:
+        """Cells of a pane; one that is not laid out has the whole screen once it is shown."""
+        return self.query_one(pane).size.width or self.size.width
+
     def show_empty(self, empty: bool, rows: Widget, text: Widget) -> None:
         """An empty list gives its room and the keys to the text that says why it is empty."""
         if empty == self.has_class("-empty"):

@@ -136,7 +136,8 @@ class ListingRoom(KeepingRoom):
         if self.seeks:
             counts = Counts({}, tuple(left_out(found, self._facets)) if found is not None else ())
         facets = self.query_one("#facets", Static)
-        lines = facet_lines(counts, max(8, facets.content_region.width or self.size.width // 3))
+        # The lines themselves have no width before they are shown for the first time.
+        lines = facet_lines(counts, max(8, self.width_of(".list") - 2))
         facets.update(lines)
         facets.display = bool(lines)
 

@@ -261,7 +261,7 @@ class ReadingRoom(Room):
     @property
     def _frame(self) -> int:
         """Cells of the words in the frame of the conversation."""
-        return max(8, self.query_one("#reading").size.width - 4)
+        return max(8, self.width_of("#reading") - 4)
 
     def remarks(self) -> list[str]:
         """What else is said of the message at the cursor."""

@@ -85,6 +85,14 @@ async def test_the_list_shows_people_first_and_counts_what_it_leaves_out(home: P
         assert len(titles(console)) == 9
 
 
+async def test_a_narrow_screen_is_filled_from_the_first_frame_on(home: Path) -> None:
+    """A newcomer's report: titles were cut for a pane that had not been laid out."""
+    async with sessions(home, size=(80, 24)) as console:
+        assert "cli 5 · telegram 2 · discord 1 · slack 1\n" in console.picture
+        await console.press("enter")
+        assert "─ Invoice preview shows the old logo · cli · 2026" in console.picture
+
+
 async def test_hidden_sources_and_one_source_only(agent: Path) -> None:
     async with sessions(agent) as console:
         assert "+4 hidden: H" in console.picture
