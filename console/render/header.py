@@ -58,7 +58,9 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
     unreadable = facts.unreadable if facts else 0
     counts = f"{short}, {unreadable:,} unreadable" if unreadable else short
     named = Content.assemble(("signoff  ", ink.TITLE), tabs)
-    for left, right in ((named, counts), (named, short), (tabs, short)):
+    # The sign of the rows that are meant stands for the word where there is no room for it.
+    brief = f"{short} +{unreadable:,} !" if unreadable else short
+    for left, right in ((named, counts), (tabs, counts), (tabs, brief), (tabs, short)):
         if left.cell_length + len(right) < width:
             return _ends(left, Content(right), width)
     return _ends(tabs, Content(""), width)

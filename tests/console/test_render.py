@@ -365,7 +365,8 @@ def test_the_header_says_home_rules_gates_and_counts() -> None:
     ("width", "said"),
     [
         (len(NAMED) + 32, NAMED + "24 waiting, 1 unreadable".rjust(32)),
-        (len(NAMED) + 20, NAMED + "24 waiting".rjust(20)),
+        (len(NAMED) + 20, TABS + "24 waiting, 1 unreadable".rjust(20 + len(NAMED) - len(TABS))),
+        (len(TABS) + 16, TABS + "24 waiting +1 !".rjust(16)),
         (len(TABS) + 13, TABS + "24 waiting".rjust(13)),
     ],
 )
