@@ -176,6 +176,7 @@ class Hit:
 
     ``spans`` are (start, end) code-point offsets of the matches in ``snippet``, which is a part of
     the message's text. ``more`` counts further hits in the same session.
+    ``says_it``: the text as it is now answers the search.
     """
 
     session_id: str
@@ -191,6 +192,7 @@ class Hit:
     score: float = 0.0
     more: int = 0
     in_title: bool = False
+    says_it: bool = True
 
 
 class Engine(StrEnum):

@@ -98,7 +98,7 @@ def update(
             if not witnesses.hold(db, witnesses.load(_marks(opened))):
                 # Other messages stand under the ids it knows: a backup was restored, say.
                 index.delete()
-            _drop_gone(db, index)
+            _mend(db, index)
             done = index.feed(
                 named,
                 lambda after: documents(db, after),
@@ -113,8 +113,13 @@ def update(
         return False
 
 
-def _drop_gone(db: Database, index: Index) -> None:
-    """Let the index forget what searches met and the home does not hold any more."""
+def _mend(db: Database, index: Index) -> None:
+    """Let the index forget what searches met and the home does not hold any more, and take in
+    anew what says something else now."""
+    changed = sorted(index.changed)
+    index.changed.difference_update(changed)
+    if not index.renew(_documents(db, changed)):
+        index.changed.update(changed)
     asked = sorted(index.missing)
     index.missing.difference_update(asked)
     there = {place.id for place in fulltext.places(db, asked)}
@@ -143,17 +148,21 @@ def documents(db: Database, after: int) -> Iterator[Document]:
         if not ids:
             return
         after = ids[-1]
-        texts = fulltext.texts(db, ids, LONGEST)
-        for place in fulltext.places(db, ids):
-            yield Document(
-                place.id,
-                place.session_id,
-                place.role,
-                category(place),
-                place.at,
-                texts.get(place.id, ""),
-                place.origin.source,
-            )
+        yield from _documents(db, ids)
+
+
+def _documents(db: Database, ids: list[int]) -> Iterator[Document]:
+    texts = fulltext.texts(db, ids, LONGEST)
+    for place in fulltext.places(db, ids):
+        yield Document(
+            place.id,
+            place.session_id,
+            place.role,
+            category(place),
+            place.at,
+            texts.get(place.id, ""),
+            place.origin.source,
+        )
 
 
 def category(place: Place) -> Category:

@@ -86,6 +86,8 @@ def search(
         others = [each for each in gathering.groups() if each.place.session_id not in named]
         groups = [*titled, *others][: request.limit]
         hits = _hits(db, answer.query, groups, named)
+        if answer.engine is Engine.INDEX:
+            hits = _confirmed(opened, hits)
     left_out = gathering.left_out
     return Found(
         query=request.text,
@@ -216,7 +218,8 @@ def _hits(
     for group in groups:
         place = group.place
         root_id, title = families[place.session_id]
-        cut, spans = snippet(query, texts.get(place.id, ""), SNIPPET)
+        text = texts.get(place.id, "")
+        cut, spans = snippet(query, text, SNIPPET)
         hits.append(
             Hit(
                 session_id=place.session_id,
@@ -231,9 +234,17 @@ def _hits(
                 spans=spans,
                 more=group.more,
                 in_title=place.session_id in named,
+                says_it=bool(spans) or matches(query, text),
             )
         )
     return tuple(hits)
+
+
+def _confirmed(opened: Opened, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Those whose message still says it; the index takes the others in anew when it is fed."""
+    changed = {hit.message_id for hit in hits if not hit.says_it and not hit.in_title}
+    index_of(opened).changed.update(changed)
+    return tuple(hit for hit in hits if hit.message_id not in changed)
 
 
 def _listed(opened: Opened, db: Database, query: Query, request: Request) -> Found:

@@ -172,3 +172,15 @@ def test_marks_keep_no_text_and_go_with_the_index(home: Path, tmp_path: Path) ->
     index = indexing.index_of(off)
     indexing.update(off, index, progress=lambda *_: None, cancelled=lambda: False)
     assert not marks.exists()
+
+
+def test_a_message_that_says_something_else_now_is_no_hit(home: Path, tmp_path: Path) -> None:
+    """Found by a tester: the text of a message changed in place after it was indexed."""
+    desk = feed(home, tmp_path)
+    change(home, "UPDATE messages SET content = 'changed to kappa' WHERE id = 2")
+    found = search(desk, Request("harbour", UTC, limit=5))
+    assert found.engine is Engine.INDEX
+    assert 2 not in {hit.message_id for hit in found.hits}
+    feed(home, tmp_path)
+    found = search(desk, Request("kappa", UTC, limit=5))
+    assert [hit.message_id for hit in found.hits] == [2]

@@ -61,6 +61,8 @@ class Index:
         self._guard = threading.Lock()
         #: Messages that a search named and the home did not have: for whoever feeds it to ``drop``.
         self.missing: set[int] = set()
+        #: Messages that do not say any more what the index knows: for ``renew``.
+        self.changed: set[int] = set()
 
     def state(self) -> IndexState:
         """Where it stands now, as any process left it; reads one small file."""
@@ -172,6 +174,28 @@ class Index:
                     return False
                 with Builder(self._folder, about) as builder:
                     builder.drop(gone)
+                    builder.commit(complete=about.complete)
+                    builder.finish()
+            return True
+        except (IndexTroubleError, OSError) as trouble:
+            self._problem = str(trouble)
+            return False
+
+    def renew(self, documents: Iterable[Document]) -> bool:
+        """Take these messages in anew, whose text changed; false when that must wait."""
+        fresh = list(documents)
+        if not fresh or not self._usable():
+            return not fresh
+        try:
+            with files.writing(self._folder) as mine:
+                about = files.read_about(self._folder) if mine else None
+                if about is None or not _is_ours(about):
+                    return False
+                with Builder(self._folder, about) as builder:
+                    builder.drop([document.id for document in fresh])
+                    for document in fresh:
+                        builder.add(document)
+                    builder.through = max(builder.through, about.through)
                     builder.commit(complete=about.complete)
                     builder.finish()
             return True
