@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _NOTHING = "Nothing was changed"
 _NO_EDITOR = "Set EDITOR before starting signoff"
+#: Editors to be found where a person named none: the one that says its keys first.
+_INSTEAD = ("nano", "vi")
 
 
 class EditorError(SignoffError):
@@ -32,17 +34,22 @@ class EditorError(SignoffError):
     code = "editor"
 
 
+def editor() -> list[str]:
+    """The command a text is opened with. Raises :class:`UsageError` if there is none."""
+    return editor_command(os.environ, _NO_EDITOR, _INSTEAD)
+
+
 def edit_text(app: App[Any], text: str, suffix: str = ".md") -> str | None:
-    """``text`` as the person leaves it in $VISUAL or $EDITOR; ``None`` when it is the same.
+    """``text`` as the person leaves it in their editor; ``None`` when it is the same.
 
     The console waits for the editor. The file lies in signoff's own folder, for this user only, and
     is gone afterwards. A screen says the problem and keeps what it had: raises :class:`UsageError`
-    (no editor is named), :class:`EditorError`, :class:`UnreadableError` (what came back is no
+    (there is no editor), :class:`EditorError`, :class:`UnreadableError` (what came back is no
     UTF-8) and :class:`StateError`.
     """
     from core.files import private_folder
 
-    command = editor_command(os.environ, _NO_EDITOR)
+    command = editor()
     opened = cast("Host", app).opened
     if opened is None:
         raise StateError("The home is not open yet", _NOTHING)

@@ -10,7 +10,7 @@ from console.render import ink
 from console.render.queue import QueueItem
 from console.screens.choose import Choose
 from console.screens.deciding import DecidingRoom, why_not_change
-from console.screens.editor import edit_text
+from console.screens.editor import edit_text, editor
 
 if TYPE_CHECKING:
     from core.desk.editing import Sheet, Trial
@@ -34,7 +34,14 @@ class RevisingRoom(DecidingRoom):
         return super().why_not(action)
 
     def action_edit(self) -> None:
-        self._open_sheet(self._choose_part)
+        from core.errors import SignoffError
+
+        try:
+            editor()
+        except SignoffError as problem:
+            self._not_done(problem)
+        else:
+            self._open_sheet(self._choose_part)
 
     def action_convert(self) -> None:
         self._open_sheet(self._choose_form)

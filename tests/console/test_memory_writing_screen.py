@@ -194,12 +194,34 @@ async def test_an_editor_that_fails_is_said(
     before = tree(home)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", command)
+    if not command:
+        # No editor to be found in its place either.
+        monkeypatch.setenv("PATH", str(home))
     monkeypatch.setattr(editor, "suspended", lambda app: nullcontext())
     async with open_console(home) as console:
         await console.press(MEMORY_MODE, "e")
         assert console.flash.startswith(said)
         assert tree(home) == before
         assert not list(console.state.glob("edit-*"))
+
+
+async def test_where_no_editor_is_named_one_that_is_there_is_taken(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newcomer's report: `e` asked which text, and then said that there was no editor."""
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.setenv("PATH", str(home.parent))
+    monkeypatch.setattr(editor, "suspended", lambda app: nullcontext())
+    async with open_console(home) as console:
+        await console.press("e")
+        assert console.flash == "No editor is named. Set EDITOR before starting signoff"
+        assert console.review.is_current
+        script = home.parent / "vi"
+        script.write_text('#!/bin/sh\nprintf Mine > "$1"\n')
+        script.chmod(0o700)
+        await console.press(MEMORY_MODE, "e")
+        assert "Mine" in console.picture
 
 
 async def test_a_real_editor_gets_the_text_in_a_private_file(
