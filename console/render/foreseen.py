@@ -61,9 +61,10 @@ def bars(store: Store) -> str:
 
 def _lines(shown: Foreseen, width: int) -> Iterator[Line]:
     count, lands = len(shown.turns), sum(turn.lands for turn in shown.turns)
-    yield Line(ink.line(f"Approving {count:,} marked, in this order", ink.TITLE), anchor="forecast")
-    outcome = f"{lands:,} would land"
-    if lands < count:
+    title = f"If the {count:,} marked were approved, in this order"
+    yield Line(ink.line(title, ink.TITLE), anchor="forecast")
+    outcome = f"{lands:,} would land" if lands else "None would land: r refuses all that are marked"
+    if 0 < lands < count:
         outcome += f", {count - lands:,} would not and stay"
     yield Line(ink.line(outcome, ink.GOOD if lands == count else ink.WARNING))
     yield Line(Content(""))

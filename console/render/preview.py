@@ -69,8 +69,10 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
     yield from _flow(Content.assemble(word, "  ", ink.block(shown.message)), width)
     if shown.strategy not in (None, "exact"):
         yield from _flow(ink.line(f"  matched by {shown.strategy}", ink.LABEL), width)
+    aside = [found for found in shown.findings if _is_aside(found)]
     for found in shown.findings:
-        yield from finding_lines(found, width)
+        if found not in aside:
+            yield from finding_lines(found, width)
     if shown.budget:
         yield from _flow(budget_bar(shown.budget), width)
     if shown.subsystem == "memory":
@@ -82,9 +84,18 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
         for number, piece in enumerate(wrapped(ink.line(name, ink.TITLE), width)):
             yield Line(piece, anchor=name if number == 0 else None)
         yield from stored_lines(value, width, folded, shown.spots.get(name, ()))
+    if aside:
+        yield Line(Content(""))
+    for found in aside:
+        yield from finding_lines(found, width)
     for remark in shown.also:
         yield Line(Content(""))
         yield from _flow(ink.line(remark, ink.LABEL), width)
+
+
+def _is_aside(found: Finding) -> bool:
+    """Whether it only says how signoff writes with more care: it stands under nearly every row."""
+    return found.severity is Severity.INFO and found.code.startswith("guard_")
 
 
 def budget_bar(budget: Budget, cells: int = 16) -> Content:

@@ -14,6 +14,7 @@ from textual.content import Content
 from console.actions import MODES
 from console.help import help_lines
 from console.render.diffs import FOLD, diff_lines
+from console.render.foreseen import Foreseen, Turn, foreseen_lines
 from console.render.header import HomeFacts, header, notice
 from console.render.journal import JournalDetail, JournalItem, journal_lines, journal_row
 from console.render.line import Line
@@ -382,6 +383,27 @@ def test_one_open_gate_is_named() -> None:
     assert notice(facts).plain == (
         "! The skills gate is off: the agent does not ask. `signoff gate on` mends it."
     )
+
+
+def test_what_only_says_how_it_is_written_stands_last() -> None:
+    """A newcomer's report: a word on file modes stood above nearly every difference."""
+    kept = Finding("guard_modes", Severity.INFO, "keeps its mode 0644", "memories/MEMORY.md")
+    asks = Finding("guard_fragment", Severity.WARNING, "The whole entry is replaced", None)
+    shown = preview(findings=(kept, asks), entries=(EntryChange(None, "Tea at four."),))
+    lines = plain(preview_lines(shown, 80))
+    places = [
+        next(number for number, line in enumerate(lines) if words in line)
+        for words in ("The whole entry", "Tea at four.", "keeps its mode 0644")
+    ]
+    assert places == sorted(places)
+    assert places[-1] == len(lines) - 1
+
+
+def test_a_selection_of_which_nothing_would_land_says_what_refuses_it() -> None:
+    turns = tuple(Turn(name, False, "It is stale.") for name in ("a", "b"))
+    lines = plain(foreseen_lines(Foreseen(turns, (), 0, ()), 80))
+    assert lines[0] == "If the 2 marked were approved, in this order"
+    assert lines[1] == "None would land: r refuses all that are marked"
 
 
 def test_a_long_home_is_cut_at_its_front() -> None:

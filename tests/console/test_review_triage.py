@@ -300,7 +300,8 @@ async def test_an_editor_that_fails_or_changes_nothing_leaves_all(
         await console.press("e", "1")
         assert console.flash == "The text is as it was; nothing was changed"
         monkeypatch.delenv("EDITOR")
-        await console.press("e", "1")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        await console.press("e")
         assert console.flash.startswith("No editor is named")
         await console.press("e", "escape")
         assert tree(home) == before
@@ -413,22 +414,22 @@ async def test_marked_rows_show_what_approving_them_would_do(home: Path) -> None
     propose(home, "tea", add("t"), age=7.0)
     async with open_console(home) as console:
         await console.press("space")
-        assert "Approving" not in console.text
+        assert "marked were approved" not in console.text
         await console.press("space", "space")
         assert console.text.startswith(
-            "Approving 3 marked, in this order\n2 would land, 1 would not"
+            "If the 3 marked were approved, in this order\n2 would land, 1 would not"
         )
         assert "The first that fails is add, number 1:" in console.words
         assert "In another order 3 of 3 would land: drop, " in console.words
         assert "of 120 characters" in console.words
         await console.press("escape")
-        assert "Approving" not in console.text
+        assert "marked were approved" not in console.text
         # What fails alone lands once another made room: as foreseen, in one step.
         propose(home, "late", add("w" * 85), age=1.0)
         await console.reload()
         await console.at("drop")
         await console.press("space", "j", "space")
-        assert console.text.startswith("Approving 2 marked, in this order\n2 would land")
+        assert console.text.startswith("If the 2 marked were approved, in this order\n2 would land")
         assert console.row("late").status == "over_budget"
         await console.press("a")
         assert console.flash == "2 approved; u takes them back"
