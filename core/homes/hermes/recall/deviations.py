@@ -26,7 +26,10 @@ class Deviation(StrEnum):
     INFINITE = (
         "an infinite number is no number, and its default is used; the agent's tool breaks off"
     )
-    BYTES = "a content stored as bytes is read as text; the agent's tool breaks off"
+    BYTES = (
+        "a value stored as bytes, or as text that is no UTF-8, is read as text; the agent's tool "
+        "breaks off. Only where browsing says so itself is its error kept"
+    )
     CYCLE = "a chain of compactions that comes back to itself ends; the agent's query does not"
     BIGRAMS = (
         "newest: the agent's index of CJK pairs needs a tokenizer of its own and is never read; "

@@ -23,7 +23,7 @@ from core.homes.hermes.recall.scroll import DEFAULT_WINDOW, LARGEST_WINDOW, scro
 from core.homes.hermes.recall.store import NoRows, Rows, Store
 from core.homes.hermes.recall.windows import Json
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.sessions.opening import NoDatabaseError, reading
+from core.homes.hermes.sessions.opening import NoDatabaseError, decoded, reading
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 3, 10
 _LINK = "@session:"
@@ -104,19 +104,19 @@ class _Tool:
         if isinstance(session_id, str) and session_id.strip():
             around = self.arguments.get("around_message_id")
             if around is None:
-                return self._read(call, session_id.strip(), profile)
+                return _legible(self._read(call, session_id.strip(), profile))
             given = self.arguments.get("window", DEFAULT_WINDOW)
             window = _clamped(given, DEFAULT_WINDOW, LARGEST_WINDOW)
-            return scroll(call, session_id.strip(), around, window)
+            return _legible(scroll(call, session_id.strip(), around, window))
         limit = _clamped(self.arguments.get("limit", DEFAULT_LIMIT), DEFAULT_LIMIT, LARGEST_LIMIT)
         query = self.arguments.get("query")
         if not isinstance(query, str) or not query.strip():
-            return browse(call, limit)
+            return _sent(browse(call, limit))
         try:
             question = self._question(call, query.strip(), limit)
         except ValueError as problem:
             return refused(str(problem))
-        return discover(call, question)
+        return _legible(discover(call, question))
 
     def _call(self, db: Rows, profile: Any) -> Call:
         named = _given(profile)
@@ -186,6 +186,27 @@ class _Tool:
 def _made(db: Rows) -> Rows:
     """``db``, or nothing where the agent has made its file but no table yet."""
     return db if db.columns("sessions") and db.columns("messages") else NoRows()
+
+
+def _sent(listed: Json) -> Json:
+    """What browsing answers; a row with bytes in it is one that it cannot write."""
+    if _legible(listed) != listed:
+        problem = "Object of type bytes is not JSON serializable"
+        return refused(f"Failed to list recent sessions: {problem}")
+    return listed
+
+
+def _legible(answer: Json) -> Json:
+    """``answer`` with its bytes as text (:attr:`.deviations.Deviation.BYTES`)."""
+    return {key: _as_text(value) for key, value in answer.items()}
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _legible(value)
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return decoded(value) if isinstance(value, bytes) else value
 
 
 def _given(profile: Any) -> bool:

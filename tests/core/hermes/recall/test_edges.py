@@ -6,6 +6,7 @@ where it could be run (``tests/interop/test_recall.py`` compares far more of the
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -181,6 +182,27 @@ def test_contents_of_every_kind(tmp_path: Path) -> None:
     assert messages[3]["content"] == "\0json:{broken"
     assert messages[4]["content"] == "bytes\ufffd"
     assert Asked(made.home)(query="needle")["count"] == 1
+
+
+@pytest.mark.parametrize("rules", list(Rules))
+def test_bytes_in_any_column_break_nothing(tmp_path: Path, rules: Rules) -> None:
+    """Found by a tester; :attr:`Deviation.BYTES`. Browsing is as hermes-agent 0.19.0 answers."""
+    made = Made(tmp_path / "home", rules)
+    made.session("a", title=b"t\xfe", model=b"m")
+    made.run("UPDATE sessions SET source = CAST('cli' AS BLOB)")
+    key = made.say("a", "needle", tool_name=b"name", tool_call_id=b"\xffid")
+    ask = Asked(made.done(), rules)
+    read = ask(session_id="a")
+    assert read["session_meta"]["source"] == "cli"
+    assert read["session_meta"]["title"] == "t\ufffd"
+    assert read["messages"][0]["tool_call_id"] == "\ufffdid"
+    for answer in (read, ask(session_id="a", around_message_id=key), ask(query="needle")):
+        assert answer["success"] is True
+        assert json.loads(json.dumps(answer)) == answer
+    assert ask() == {
+        "error": "Failed to list recent sessions: Object of type bytes is not JSON serializable",
+        "success": False,
+    }
 
 
 @pytest.mark.parametrize(
