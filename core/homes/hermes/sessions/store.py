@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.conversations import Filters, Listing, Mark, Message, Relative, Session, Totals
 from core.errors import NotFoundError
+from core.homes.hermes.home import DEFAULT, is_profile_name
 from core.homes.hermes.sessions import catalogue, transcript
 from core.homes.hermes.sessions.catalogue import Catalogues
 from core.homes.hermes.sessions.ground import look
@@ -65,13 +66,23 @@ class StateDb:
             return _record(lineage, part, previews(db, [part.id]).get(part.id, ""))
 
     def resolve(self, text: str) -> str:
-        """The id of the session that ``text`` names: exact, a unique beginning (ASCII letters in
-        any case, as the agent takes it), or a pasted ``@session:profile/id``.
+        """The id of the session that ``text`` names: exact to the last space, a unique
+        beginning (ASCII letters in any case, as the agent takes it), or a pasted
+        ``@session:profile/id``.
 
-        Raises :class:`NotFoundError` for none, for several, and for another profile's.
+        Raises :class:`NotFoundError` for none, for several, for another profile's, and for one
+        whose id is no text: neither the agent nor signoff can ask for its messages.
         """
         named = text.strip()
         with self._reading() as db:
+            if exact := parts_of(db, [text]):
+                return exact[0].id
+            if _is_no_text(db, text):
+                raise NotFoundError(
+                    f"The id of the session {text!r} is stored as no valid text,"
+                    " so nothing can be looked up by it",
+                    "The list is all that shows it; the agent cannot open it either",
+                )
             if named.startswith(LINK):
                 named = self._local(named.removeprefix(LINK))
             found = _named(db, named)
@@ -169,6 +180,11 @@ class StateDb:
         profile, slash, session_id = link.partition("/")
         if not slash:
             return link
+        name = profile.lower()
+        if name and name not in (DEFAULT, self._profile.lower()) and not is_profile_name(name):
+            raise NotFoundError(
+                f"{profile!r} is no name of a profile", f"A link is {LINK}profile/id"
+            )
         if self._profile and profile and profile.lower() != self._profile.lower():
             raise NotFoundError(
                 f"The session {session_id!r} belongs to the profile {profile!r}",
@@ -180,6 +196,11 @@ class StateDb:
 def _record(lineage: Lineage, part: Part, preview: str) -> Session:
     chain = tuple(each.id for each in lineage.chain(part))
     return record(part, lineage.relation(part), lineage.root(part), chain, preview)
+
+
+def _is_no_text(db: Database, text: str) -> bool:
+    """Whether a session is listed as ``text`` though no statement finds it by that."""
+    return any(word(row[0]) == text for row in db.rows("SELECT id FROM sessions"))
 
 
 def _named(db: Database, text: str) -> list[str]:

@@ -261,7 +261,17 @@ def test_what_names_no_session(store: StateDb, text: str, said: str) -> None:
 def test_unusual_ids(tmp_path: Path) -> None:
     # 7.15: ids from imports may be anything
     home = make_home(tmp_path / "h")
-    names = ["a/b", 'it\'s 100%_"x"', "пример", "a b", "-x", "@session:q", "\u202eevil\x1b[2J"]
+    names = [
+        "a/b",
+        'it\'s 100%_"x"',
+        "пример",
+        "a b",
+        "-x",
+        "@session:q",
+        " spaces ",
+        "",
+        "\u202eevil\x1b[2J",
+    ]
     insert(home, "sessions", *({"id": name} for name in names))
     insert(home, "messages", *({"session_id": name, "content": name} for name in names))
     store = StateDb(home, profile="default")
@@ -271,9 +281,33 @@ def test_unusual_ids(tmp_path: Path) -> None:
         assert store.messages([mark.id], name, 99)[0].text == name
         assert one(store, name).chain == (name,)
         assert [each.session.id for each in store.family(name)] == [name]
-    for name in names:
-        if not name.startswith("@"):
-            assert store.resolve(name) == name
+        assert store.resolve(name) == name
+
+
+@pytest.mark.parametrize("stored", [b"bad\xff", b"blob"])
+@pytest.mark.parametrize("kind", ["TEXT", "BLOB"])
+def test_an_id_that_is_no_text_says_why_it_cannot_be_opened(
+    tmp_path: Path, stored: bytes, kind: str
+) -> None:
+    """Found by a tester: it is listed, and "there is no session" was no answer."""
+    home = make_home(tmp_path / "h")
+    sql = f"INSERT INTO sessions (id, source, started_at) VALUES (CAST(? AS {kind}), 'cli', 1)"
+    change(home, (sql, (stored,)))
+    store = StateDb(home, profile="default")
+    (listed,) = ids(store, Filters())
+    if (stored, kind) == (b"blob", "TEXT"):
+        assert store.resolve(listed) == "blob"
+        return
+    with pytest.raises(NotFoundError, match="stored as no valid text") as caught:
+        store.resolve(listed)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("link", ["@session:../x", "@session:./x", "@session:A b/x", "../x"])
+def test_a_link_to_no_profile_suggests_none(store: StateDb, link: str) -> None:
+    with pytest.raises(NotFoundError, match="is no name of a profile") as caught:
+        store.resolve(link)
+    assert "--profile" not in caught.value.hint
 
 
 def test_totals(store: StateDb) -> None:
