@@ -135,7 +135,8 @@ def _cells(entry: Entry) -> list[Text]:
         fate = "seen" if entry.verb == OUTSIDE else fate
     if entry.tags.bulk is not None:
         fate += f", bulk {entry.tags.bulk}"
-    said = f"{entry.note} ({entry.message})" if entry.note else entry.message
+    message = str(shapes.ending(entry)["message"])
+    said = f"{entry.note} ({message})" if entry.note else message
     return [
         Text(str(entry.id)),
         Text(entry.at[:16].replace("T", " ")),

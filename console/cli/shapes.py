@@ -22,7 +22,7 @@ from core.homes.base import Kind
 from core.homes.hermes.config import Gate
 from core.homes.hermes.origin import Provenance
 from core.homes.hermes.pending import Proposal
-from core.journal import Entry, Step
+from core.journal import Entry, State, Step
 from core.model import Budget, Change, Finding, Move, Node, NodeKind, Receipt
 from core.plan import Plan
 from core.view import sha256
@@ -300,8 +300,7 @@ def entry(found: Entry) -> Json:
         "subject": found.subject,
         "ok": found.ok,
         "state": str(found.state),
-        "category": found.category,
-        "message": found.message,
+        **ending(found),
         "changed": list(found.changed),
         "note": found.note,
         "bulk": found.tags.bulk,
@@ -313,6 +312,13 @@ def entry(found: Entry) -> Json:
     if found.steps:
         said["changes"] = [change(step) for step in found.steps if not _is_folder(step)]
     return said
+
+
+def ending(found: Entry) -> Json:
+    """What came of it; an open entry holds only what was meant to come."""
+    if found.state is State.OPEN:
+        return {"category": "torn", "message": "did not end; the next changing command settles it"}
+    return {"category": found.category, "message": found.message}
 
 
 def acceptance(opened: Opened, found: Mapping[str, Acceptance]) -> Json:

@@ -10,6 +10,7 @@ import pytest
 
 from core.commit import commit
 from core.homes.hermes.status import Status
+from core.journal import Journal, State
 from tests.console.plain import NOW, Cli
 from tests.core.desks import MEMORY, add, make_home, patch, propose, queue, remove, swap, write
 from tests.core.grounds import tree
@@ -334,6 +335,22 @@ def test_the_journal_is_searched(cli: Cli, home: Path) -> None:
     assert found("--search", "tea") == ["c", "b"]
     assert found("--search", "tea", "--limit", "1") == ["c"]
     assert found("--search", "nothing like it") == []
+
+
+def test_an_open_entry_is_no_ok_with_nothing_to_say(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by a tester with kill -9, where nothing could be settled yet: what was meant to come
+    is not what came."""
+    queue(home, {"a": add("x")})
+    cli("approve", "a", home=home)
+    Journal(cli.state).close(1, State.OPEN, "ok", "")
+    monkeypatch.setattr("core.desk.opening.settle", lambda *_: None)
+    (line,) = cli("journal", "--json", home=home).json["entries"]
+    assert (line["ok"], line["state"], line["category"]) == (False, "open", "torn")
+    assert line["message"] == "did not end; the next changing command settles it"
+    assert "! open" in (told := cli("journal", home=home).out)
+    assert "did not end; the next" in told
 
 
 def test_an_outside_edit_stands_in_the_journal_with_its_diff(cli: Cli, home: Path) -> None:
