@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import os
 import sys
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +61,16 @@ def _write(said: str) -> None:
             sys.__stderr__.flush()
 
 
+class _PrivateLog(logging.FileHandler):
+    """A log that only its owner may read, also one that was made without that care."""
+
+    def _open(self) -> TextIOWrapper:
+        stream = super()._open()
+        with contextlib.suppress(OSError):
+            os.fchmod(stream.fileno(), 0o600)
+        return stream
+
+
 def _log_to(state: Path) -> None:
     """Errors go to ``signoff.log`` in signoff's own folder, if it can be written."""
     log = logging.getLogger("signoff")
@@ -67,7 +79,7 @@ def _log_to(state: Path) -> None:
     logging.raiseExceptions = False
     try:
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler: logging.Handler = logging.FileHandler(state / "signoff.log", delay=True)
+        handler: logging.Handler = _PrivateLog(state / "signoff.log", delay=True)
     except OSError:
         handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

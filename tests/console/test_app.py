@@ -62,6 +62,15 @@ def log(home: Path) -> Iterator[Path]:
     logger.propagate = True
 
 
+def test_the_log_is_its_owners_alone_whatever_the_umask(home: Path, log: Path) -> None:
+    """README: folder 0700, file 0600; also a log that was made without that care."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.touch()
+    log.chmod(0o644)
+    logging.getLogger("signoff").error("once")
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
 def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 

@@ -136,3 +136,12 @@ def test_no_database_is_said(past: tuple[Cli, str], tmp_path: Path) -> None:
     answer = cli("--home", str(tmp_path / "empty"), "sessions")
     assert answer.code == 1
     assert "There is no state.db, so no conversation is kept" in answer.err
+
+
+def test_an_empty_database_is_said_by_the_search_as_by_the_rest(past: tuple[Cli, str]) -> None:
+    """Found by a tester: a ``state.db`` of no bytes, which the agent makes before its tables."""
+    cli, home = past
+    (Path(home) / "state.db").write_bytes(b"")
+    listed = cli("--home", home, "sessions", "--json").json["error"]
+    assert listed["message"].endswith("its tables are of no kind that signoff knows")
+    assert cli("--home", home, "search", "words", "--json").json["error"] == listed
