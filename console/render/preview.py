@@ -9,6 +9,7 @@ from textual.content import Content
 
 from console.render import ink
 from console.render.diffs import diff_lines
+from console.render.hints import with_keys
 from console.render.line import Line, anchored, wrapped
 from console.render.queue import SIGNS
 from console.render.spots import Spot, Spots, as_stored, drawn, marked, on_lines, worst
@@ -66,7 +67,7 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
     yield Line(Content(""))
     sign, style = SIGNS[shown.status]
     word = Content.styled(f"{sign} {shown.status.replace('_', ' ')}", style)
-    yield from _flow(Content.assemble(word, "  ", ink.block(shown.message)), width)
+    yield from _flow(Content.assemble(word, "  ", ink.block(with_keys(shown.message))), width)
     if shown.strategy not in (None, "exact"):
         yield from _flow(ink.line(f"  matched by {shown.strategy}", ink.LABEL), width)
     aside = [found for found in shown.findings if _is_aside(found)]
@@ -117,7 +118,9 @@ def budget_bar(budget: Budget, cells: int = 16) -> Content:
 def finding_lines(found: Finding, width: int) -> Iterator[Line]:
     """A finding with its sign and its place."""
     sign, style = ink.SEVERITY[found.severity]
-    content = Content.assemble(ink.block(found.message), ink.line(f"  {found.at or ''}", ink.LABEL))
+    content = Content.assemble(
+        ink.block(with_keys(found.message)), ink.line(f"  {found.at or ''}", ink.LABEL)
+    )
     for number, piece in enumerate(wrapped(content, width - 2)):
         prefix = Content.styled(f"{sign} ", style) if number == 0 else Content("  ")
         yield Line(prefix + piece, anchor=f"finding {found.code}" if number == 0 else None)

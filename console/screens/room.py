@@ -17,6 +17,7 @@ from textual.widgets import Static
 from console.actions import actions_of
 from console.jobs import Jobs
 from console.render import ink
+from console.render.hints import with_keys
 from console.screens.host import Host
 from console.widgets.bars import FlashLine, HomeBar, KeyBar, Notice
 
@@ -143,7 +144,7 @@ class Room(Jobs, Screen[None]):
     def flash(self, message: str, style: str = "", *, passing: bool = False) -> None:
         """Say what became of the person's last key; ``passing`` words go with the cursor."""
         self._passing, self.said = passing, message
-        self.query_one(FlashLine).say(ink.line(message, style))
+        self.query_one(FlashLine).say(ink.line(with_keys(message), style))
 
     def let_pass(self) -> None:
         """The cursor is on another row: what was said of the last one is over."""

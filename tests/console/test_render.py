@@ -16,6 +16,7 @@ from console.help import help_lines
 from console.render.diffs import FOLD, diff_lines
 from console.render.foreseen import Foreseen, Turn, foreseen_lines
 from console.render.header import HomeFacts, header, notice
+from console.render.hints import with_keys
 from console.render.journal import JournalDetail, JournalItem, journal_lines, journal_row
 from console.render.line import Line
 from console.render.memory import MemoryItem, StoreInfo, memory_lines, memory_row
@@ -25,6 +26,7 @@ from console.render.queue import SIGNS, QueueItem, queue_row
 from console.screens.batch import Batch
 from core.homes.hermes.status import Status
 from core.model import Budget, Change, EntryChange, Finding, Node, NodeKind, Receipt, Severity
+from tests.console.pilots import JOURNAL_MODE
 
 #: What no line may hold, whatever an agent wrote: controls, C1, bidi, zero-width, tags.
 FORBIDDEN = re.compile(
@@ -397,6 +399,16 @@ def test_what_only_says_how_it_is_written_stands_last() -> None:
     ]
     assert places == sorted(places)
     assert places[-1] == len(lines) - 1
+
+
+def test_a_hint_names_the_key_that_does_it_here() -> None:
+    """A newcomer's report: the console told to leave it for what a key does."""
+    lost = "lost beside it: tea. `signoff edit ID --splice` can keep the rest."
+    found = Finding("guard_fragment", Severity.WARNING, lost, None)
+    said = " ".join(plain(preview_lines(preview(findings=(found,)), 100)))
+    assert "lost beside it: tea. E can keep the rest." in said
+    assert with_keys("See `signoff journal`") == f"{JOURNAL_MODE} shows the journal"
+    assert with_keys("`signoff edit ID` or `signoff doctor`") == "e or `signoff doctor`"
 
 
 def test_a_selection_of_which_nothing_would_land_says_what_refuses_it() -> None:
