@@ -8,6 +8,7 @@ from datetime import datetime
 from rich.text import Text
 
 from console.cli import paint
+from console.skill_words import next_of
 from core.desk.skill_table import Archived, Board, Page, Row
 from core.homes.hermes.curator.curate import Prediction
 from core.homes.hermes.curator.pruning import Idle
@@ -44,9 +45,10 @@ def print_curator(seen: Board) -> None:
 
 
 def print_rows(rows: Sequence[Row], now: datetime) -> None:
-    """Live skills, one a line."""
+    """Live skills, one a line; those that change soonest stand first."""
     heads = ("SKILL", "STATE", "ORIGIN", "USES", "LAST", "NOTES", "NEXT")
-    cells = [_cells(row, now) for row in rows]
+    soonest = sorted(rows, key=lambda row: next_of(row, now)[1])
+    cells = [_cells(row, now) for row in soonest]
     paint.say([Text()])
     paint.say(paint.table(heads, cells, paint.room(), spare=("NOTES", "USES", "ORIGIN", "LAST")))
 
@@ -77,7 +79,8 @@ def print_page(shown: Page, seen: Board) -> None:
         pin = ", pinned" if skill.pinned else ""
         paint.tell(f"{row.description}")
         paint.tell(f"{skill.state}{pin}, {skill.provenance}; {row.next}")
-        if ahead := forecast_words(row.forecast, seen.now):
+        ahead = forecast_words(row.forecast, seen.now)
+        if ahead and not row.becomes:
             paint.tell(ahead)
         if row.not_offered_because:
             paint.tell(f"Not offered to the agent: {row.not_offered_because}", "yellow")
@@ -178,7 +181,6 @@ def _cells(row: Row, now: datetime) -> list[Text]:
     notes = [found for found in row.findings if str(found.severity) != "info"]
     marks = ("⌖" if skill.pinned else "") + ("!" if notes else "")
     marks += "∅" if row.not_offered_because else ""
-    ahead = forecast_words(row.forecast, now) or row.next
     return [
         Text(paint.word(skill.name)),
         Text(f"{sign} ", style=style) + paint.plain(skill.state),
@@ -186,7 +188,7 @@ def _cells(row: Row, now: datetime) -> list[Text]:
         Text("?" if row.uses is None else f"{row.uses:,}"),
         Text(paint.age(used.timestamp(), now) if used else "never"),
         Text(marks),
-        paint.plain(ahead),
+        paint.plain(next_of(row, now)[0]),
     ]
 
 

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from console.render import ink
@@ -64,6 +64,9 @@ class Offer(ModalScreen[int | None]):
                 id="ways",
                 markup=False,
             )
+            why = Static(Content(""), id="why", markup=False)
+            why.display = False
+            yield why
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
@@ -75,7 +78,8 @@ class Offer(ModalScreen[int | None]):
         message.stop()
         lines = self._draw(message.width)
         message.view.set_lines(lines, keep=True)
-        room = self.size.height - len(self._ways) - 7
+        reasons = sum(1 + len(way.why_not) // message.width for way in self._ways if way.why_not)
+        room = self.size.height - len(self._ways) - reasons - 7
         message.view.styles.height = max(1, min(len(lines), IN_VIEW, room))
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
@@ -83,7 +87,13 @@ class Offer(ModalScreen[int | None]):
         self.dismiss(message.option_index)
 
     def action_take(self, number: int) -> None:
-        if number <= len(self._ways) and not self._ways[number - 1].why_not:
+        if number > len(self._ways):
+            return
+        if why_not := self._ways[number - 1].why_not:
+            line = self.query_one("#why", Static)
+            line.update(ink.line(f"✗ {number} cannot be done: {why_not}", ink.WARNING))
+            line.display = True
+        else:
             self.dismiss(number - 1)
 
     def action_move(self, step: int) -> None:
@@ -98,5 +108,7 @@ class Offer(ModalScreen[int | None]):
 
 
 def _label(number: int, way: Way) -> Content:
-    said = Content.assemble((f"{number:>2}  ", ink.ACCENT), ink.line(way.label))
-    return said + ink.line(f"  ({way.why_not})", ink.LABEL) if way.why_not else said
+    if way.why_not:
+        label = ink.line(f"{number:>2}  {way.label}", ink.LABEL)
+        return Content("\n").join([label, ink.line(f"    ✗ {way.why_not}", ink.LABEL)])
+    return Content.assemble((f"{number:>2}  ", ink.ACCENT), ink.line(way.label))

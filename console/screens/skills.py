@@ -39,6 +39,8 @@ class SkillsScreen(SkillCurating):
             "review": self._why_not_review,
             "next_due": self._why_not_next,
         }
+        if action == "copy" and self.asking:
+            return "The archive key is being answered: press y again once it asks"
         if self._board is None and action in (*why, *_LOOKING, "pause", "history"):
             return "The home is not read yet"
         if action in _LOOKING and self.rows.cursor_key is None:

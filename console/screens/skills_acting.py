@@ -31,6 +31,9 @@ _OTHERS = {
 class SkillActing(SkillPages):
     """Pin and archive, of one skill or of all that are marked."""
 
+    #: Whether a question may be about to be asked: its y is not for this screen.
+    asking = False
+
     # -- whom --------------------------------------------------------------------------------
 
     def chosen(self) -> list[Row]:
@@ -96,11 +99,16 @@ class SkillActing(SkillPages):
             return lambda opened: archive(opened, token)
 
         plans = [planner(token) for row in rows if (token := self.token(row)) is not None]
+        self.asking = True
         self._prepare(plans, self._ask_archive)
 
     def _ask_archive(self, found: list[tuple[Planner, Planned]]) -> None:
+        self.asking = False
         if len(found) == 1:
             planned = found[0][1]
+            if planned.plan.outcome.lands and not _needs_a_look(planned):
+                self.carry(lambda _: planned, planned.plan.subject)
+                return
             self.confirm(f"Archive {planned.plan.subject}", "archives it", planned)
             return
         landing = [each for each in found if each[1].plan.outcome.lands]
@@ -135,6 +143,7 @@ class SkillActing(SkillPages):
         """A plan could not even be made."""
         from core.errors import SignoffError
 
+        self.asking = False
         if isinstance(problem, SignoffError):
             self.flash(f"✗ {problem.message}. {problem.hint}", ink.DANGER)
         else:
@@ -216,3 +225,10 @@ class SkillActing(SkillPages):
         if failed:
             parts.append(f"✗ {len(failed):,} not: {failed[0].message}")
         self.flash("; ".join(parts), ink.DANGER if failed else ink.GOOD)
+
+
+def _needs_a_look(planned: Planned) -> bool:
+    """Whether something refers to a skill, or its name is taken in the archive."""
+    moved = planned.moved.items()
+    taken = any(old.rpartition("/")[2] != new.rpartition("/")[2] for old, new in moved)
+    return taken or bool(planned.plan.outcome.findings)

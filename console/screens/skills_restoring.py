@@ -117,21 +117,26 @@ class SkillRestoring(SkillActing):
 
 
 def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
-    """Every way to bring a package back, each planned; what the agent's own would do is first."""
+    """Every way to bring a package back, each planned.
+
+    The place it lay in is first where it is free, then the one the agent's own restore takes.
+    """
     from core.desk.skills import compare, restore, swap
 
     folder, name = package.package.folder, package.package.name
     plain = restore(opened, folder)
     found = [Choice(f"Restore it to {package.to}", plain)]
+    places: list[tuple[str | None, str]] = [(None, package.to)]
+    if package.original_path and package.original_path != package.to:
+        back = restore(opened, folder, package.original_path)
+        lay = Choice(f"Restore it to {package.original_path}, where it lay", back)
+        found = [Choice(f"Restore it to {package.to}, as the agent's own restore does", plain)]
+        found.insert(0 if back.plan.outcome.lands else 1, lay)
+        places.append((package.original_path, package.original_path))
     beside = compare(opened, folder)
     if beside is not None:
         label = f"Archive the live {beside.live}, put this copy in its place"
         found.append(Choice(label, swap(opened, folder)))
-    places: list[tuple[str | None, str]] = [(None, package.to)]
-    if package.original_path and package.original_path != package.to:
-        back = restore(opened, folder, package.original_path)
-        found.append(Choice(f"Restore it to {package.original_path}, where it lay", back))
-        places.append((package.original_path, package.original_path))
     for to, place in places:
         planned = restore(opened, folder, to)
         if any(each.code == "archived_again" for each in planned.plan.outcome.findings):
@@ -146,7 +151,8 @@ def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
             found.append(Choice(label, copy=other))
     found.append(Choice("Restore it to another place…"))
     against = ("", ()) if beside is None else (beside.live, beside.files)
-    return Choices(f"Restore {name}", plain.plan.outcome, against, tuple(found[:9]))
+    first = found[0].planned or plain
+    return Choices(f"Restore {name}", first.plan.outcome, against, tuple(found[:9]))
 
 
 def _names(each: Archived) -> set[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import ceil, inf
+from math import inf
 from typing import TYPE_CHECKING
 
 from console.ages import span
 from console.render.skills import ArchiveItem, SkillItem
+from console.skill_words import next_of
 from core.errors import UsageError
 from core.model import Severity
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from core.desk.skill_table import Archived, Board, Row
     from core.homes.hermes.curator.borrowed import Borrowed
 
-_DAY = 86400
-_BECOMES = {"stale": "stale now", "archived": "archive now", "active": "active again"}
 _WORST = {Severity.INFO: 2, Severity.WARNING: 1, Severity.DANGER: 0}
 #: Why a package cannot go back now, in a few words.
 _WHY = {
@@ -129,15 +128,10 @@ _ARCHIVE_KEYS: dict[str, Callable[[ArchiveItem], tuple[float | str, ...]]] = {
 }
 
 
-def ahead(at: datetime, now: datetime) -> int:
-    """Whole days until ``at``, a day that has begun counted; 0 for now and before."""
-    return max(0, ceil((at - now).total_seconds() / _DAY))
-
-
 def _skill(row: Row, now: datetime) -> SkillItem:
     skill = row.skill
     used = row.last_activity[0] if row.last_activity else None
-    said, due = _next(row, now)
+    said, due = next_of(row, now)
     seconds = 0.0 if used is None else (now - used).total_seconds()
     last = "never" if used is None else span(seconds) or "ahead"
     texts = (skill.name, skill.folder, row.description, row.next, *_messages(row))
@@ -192,21 +186,6 @@ def _borrowed(each: Borrowed) -> SkillItem:
 
 def _messages(row: Row) -> Sequence[str]:
     return [f"{found.code} {found.message}" for found in row.findings]
-
-
-def _next(row: Row, now: datetime) -> tuple[str, float]:
-    """What becomes of a skill in a word or two, and in how many seconds at the earliest."""
-    if row.becomes:
-        return _BECOMES.get(row.becomes, f"{row.becomes} now"), 0.0
-    for word, at in (("stale", row.forecast.stale_on), ("archive", row.forecast.archive_on)):
-        if at is not None:
-            days = ahead(at, now)
-            # Due already, and yet this run leaves it: something else holds it.
-            due = max(1.0, (at - now).total_seconds())
-            return f"{word} in {days}d" if days else "next run", due
-    if row.skill.pinned:
-        return "pinned", inf
-    return ("kept by a job" if row.skill.jobs else "stays"), inf
 
 
 def _archived(each: Archived, now: datetime) -> ArchiveItem:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from console.ages import span
 from console.render.skills_curator import CuratorItem
 from console.render.skills_detail import ArchiveSummary, Detail, FileItem, Summary, Uses
-from console.screens.skills_rows import ahead
+from console.skill_words import ahead
 from core.homes.hermes.curator.moments import counter, created, last_activity
 
 if TYPE_CHECKING:

@@ -118,6 +118,10 @@ def curate(opened: Opened, *, as_agent: bool = False, limits: Limits | None = No
     terms = _with_limits(terms_of(opened, view), limits)
     outcome = plan_curate(view, terms, as_agent=as_agent)
     found = predict(view, terms, as_agent=as_agent)
+    if outcome.lands and not found.transitions and not any(each.seeded for each in found.skipped):
+        # Only the time of the run would be written.
+        said = f"{outcome.message.removesuffix('.')}; nothing is written."
+        outcome = replace(outcome, message=said, changes=())
     return replace(_bound(view, "curate", "skills", outcome), prediction=found)
 
 

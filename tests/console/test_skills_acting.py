@@ -107,6 +107,25 @@ async def test_d_shows_who_refers_to_a_skill_before_it_is_archived(home: Path) -
         assert "invoice-audit" in names(console)
 
 
+async def test_d_archives_at_once_what_nothing_refers_to_as_memory_forgets(home: Path) -> None:
+    before = tree(home)
+    async with open_console(home) as console:
+        await opened_at(console, "log-grep-tips")
+        await console.press("d")
+        assert "u takes it back" in console.flash
+        assert (home / "skills/.archive/log-grep-tips/SKILL.md").is_file()
+        await console.press("u")
+        assert tree(home) == before
+
+
+async def test_y_never_copies_while_the_question_is_prepared(home: Path) -> None:
+    async with open_console(home) as console:
+        await opened_at(console, "invoice-audit")
+        await console.pilot.press("d", "y")
+        await console.settle()
+        assert console.app.clipboard == ""
+
+
 async def test_a_pinned_skill_is_not_archived(home: Path) -> None:
     async with open_console(home) as console:
         await opened_at(console, "migration-check")
@@ -133,9 +152,9 @@ async def test_several_are_archived_as_one_step_and_what_cannot_is_left_out(home
 
 async def test_what_changed_while_it_was_shown_is_left_alone(home: Path) -> None:
     async with open_console(home) as console:
-        await opened_at(console, "log-grep-tips")
+        await opened_at(console, "invoice-audit")
         await console.press("d")
-        shutil.move(home / "skills/ops/log-grep-tips", home / "skills/log-grep-tips")
+        shutil.move(home / "skills/data/invoice-audit", home / "skills/moved-away")
         before = tree(home)
         await console.press("y")
         assert console.flash.startswith("✗ ")
@@ -184,7 +203,9 @@ async def test_a_collision_shows_both_and_takes_the_live_one_away_first(home: Pa
         assert "A live skill is called changelog too" in console.picture
         assert "4 - version: 1.0.2" in console.picture
         assert "4 + version: 0.3.0" in console.picture
+        assert "1 cannot be done" not in console.picture
         await console.press("1")
+        assert "1 cannot be done: " in console.picture
         assert tree(home) == before
         await console.press("2")
         assert "version: 0.3.0" in (home / "skills/writing/changelog/SKILL.md").read_text()
@@ -197,14 +218,13 @@ async def test_the_place_it_lay_in_is_offered_beside_the_agents(home: Path) -> N
     async with open_console(home) as console:
         await opened_at(console, "log-grep-tips")
         await console.press("d")
-        await console.press("y")
         await console.press("t")
         await at(console, "log-grep-tips")
         assert "It lay in skills/ops/log-grep-tips" in console.words
         await console.press("b")
-        assert "1  Restore it to skills/log-grep-tips" in console.picture
-        assert "2  Restore it to skills/ops/log-grep-tips, where it lay" in console.picture
-        await console.press("2")
+        assert "1  Restore it to skills/ops/log-grep-tips, where it lay" in console.picture
+        assert "2  Restore it to skills/log-grep-tips, as the agent's own" in console.picture
+        await console.press("1")
         text = (home / "skills/ops/log-grep-tips/SKILL.md").read_bytes()
         await console.press("u", "u")
         assert tree(home) == before

@@ -138,9 +138,24 @@ def test_curate_predicts_exactly_what_apply_does_and_one_undo_takes_back(
     assert state["last_run_summary"].startswith("auto: 7 marked stale, 8 archived, 3 reactivated")
     again = said(cli, home, "curate")
     assert [line["name"] for line in again["transitions"]] == []
+    ran = tree(home)
+    nothing = said(cli, home, "curate", "--apply")
+    assert (nothing["ok"], nothing["journal"]) == (True, None)
+    assert tree(home) == ran
     undone = run(cli, home, "undo", "--json")
     assert undone.code == 0
     assert tree(home) == before
+
+
+def test_what_the_next_run_does_comes_first_and_is_called_as_in_the_console(
+    cli: Cli, home: Path
+) -> None:
+    becomes = {line["name"]: line["to"] for line in said(cli, home, "curate")["transitions"]}
+    table = run(cli, home, "skills").out.split("SKILL", 1)[1].splitlines()[1:]
+    first = [line for line in table if line.strip()][: len(becomes)]
+    words = {"active": "active again", "stale": "stale now", "archived": "archive now"}
+    assert sum(line.rstrip().endswith(words[to]) for line in first for to in words) == len(becomes)
+    assert " 1 days ago" not in run(cli, home, "curate").out
 
 
 def test_idle_days_gives_the_agents_prune_list(cli: Cli, home: Path) -> None:

@@ -154,7 +154,7 @@ def why(decision: Decision, limits: Limits, now: datetime) -> str:
     else:
         days = (now - at).days
         word = "made" if field == "created_at" else field.removeprefix("last_").removesuffix("_at")
-        ago = f"{days} days ago" if days >= 0 else "in the future"
+        ago = f"{days} day{'' if days == 1 else 's'} ago" if days >= 0 else "in the future"
         since = f"{'last ' if word != 'made' else ''}{word} {at:%Y-%m-%d}, {ago}"
     stale, archive = limits.stale_after_days, limits.archive_after_days
     return {
