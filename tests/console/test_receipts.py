@@ -34,7 +34,7 @@ async def test_an_approval_says_what_changed_and_when_the_agent_sees_it(home: Pa
         assert console.flash == "Nothing was decided yet; the journal has what was before"
         await console.at(READY)
         await console.press("a")
-        assert console.flash.startswith("✓ Adds 1 entry")
+        assert console.flash.startswith("✓ Added 1 entry")
         await console.press("i")
         said = sheet(console)
         assert f"✓ {READY} ok" in said
