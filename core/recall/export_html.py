@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from core.conversations import Message, Visibility
 from core.recall.export import Document, iso, one_line, plain
@@ -31,10 +31,15 @@ summary { color: var(--dim); cursor: pointer; }
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def page(documents: Sequence[Document], at: float) -> Iterator[bytes]:
-    """One page with ``documents`` (at least one), piece by piece, several behind a list of them."""
+def page(
+    documents: Sequence[Document], at: float, final: Callable[[str], str] = str
+) -> Iterator[bytes]:
+    """One page with ``documents`` (at least one), piece by piece, several behind a list of them.
+
+    ``final`` is what a redaction still does to each piece.
+    """
     for piece in _pieces(documents, at):
-        yield piece.encode()
+        yield final(piece).encode()
 
 
 def _pieces(documents: Sequence[Document], at: float) -> Iterator[str]:

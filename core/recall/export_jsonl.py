@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 #: Stands for a value that is nested too deep to be written.
@@ -16,21 +16,26 @@ TOO_DEEP = "[nested too deep to be written]"
 
 
 def session_line(
-    columns: Mapping[str, Any], messages: Iterable[Mapping[str, Any]], *, ascii_only: bool = False
+    columns: Mapping[str, Any],
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    ascii_only: bool = False,
+    final: Callable[[str], str] = str,
 ) -> Iterator[bytes]:
     """The line of one session: its columns, then ``messages``.
 
     Text JSON cannot hold in UTF-8 (half characters) is escaped; with ``ascii_only`` all but ASCII
-    is. A BLOB becomes ``{"base64": ...}``, an infinite number ``null``.
+    is. A BLOB becomes ``{"base64": ...}``, an infinite number ``null``. ``final`` is what a
+    redaction still does to the text.
     """
     named = "".join(
         f"{_text(name, ascii_only)}: {_text(value, ascii_only)}, "
         for name, value in columns.items()
     )
-    yield f'{{{named}"messages": ['.encode()
+    yield final(f'{{{named}"messages": [').encode()
     between = ""
     for message in messages:
-        yield (between + _text(message, ascii_only)).encode()
+        yield (between + final(_text(message, ascii_only))).encode()
         between = ", "
     yield b"]}\n"
 

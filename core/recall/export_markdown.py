@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.conversations import Message, Visibility
@@ -34,9 +34,12 @@ _LONG_FENCE = 80
 _NOTHING_SEEN = "_No messages in this session._"
 
 
-def markdown(document: Document, fmt: Format, at: float) -> Iterator[bytes]:
+def markdown(
+    document: Document, fmt: Format, at: float, final: Callable[[str], str] = str
+) -> Iterator[bytes]:
     """The text of ``document``, piece by piece; ``at`` is the time of the export.
 
+    ``final`` is what a redaction still does to each piece, before the digest is taken.
     Its last line holds the SHA-256 of all of it, with ``pending`` where the digest stands.
     """
     digest = hashlib.sha256()
@@ -44,7 +47,7 @@ def markdown(document: Document, fmt: Format, at: float) -> Iterator[bytes]:
         if fmt is Format.QMD:
             # As Quarto has it written: a shortcode that is shown and not carried out.
             piece = piece.replace("{{<", "{{{<").replace(">}}", ">}}}")
-        data = piece.encode()
+        data = final(piece).encode()
         digest.update(data)
         yield data
     digest.update(_DIGEST.format("pending").encode())

@@ -7,11 +7,21 @@ rest of the word looks like a key and not like a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from core.recall.redact_readings import in_every_reading
 from core.secrets_in_text import Secret, assigned, issued
 
 PASSWORD, SECRET, TOKEN, KEY = "password", "secret", "token", "API key"
+AUTHORIZATION = "authorization"
+
+#: Keys so plain that nothing before them makes them part of another word.
+_UNMISTAKABLE = re.compile(
+    r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[\w-]{20,}"
+    r"|xox[abeprs]-\d[\w-]{10,}|sk-ant-[\w-]{20,}|(?:hf|npm|gsk)_[A-Za-z0-9]{30,}"
+    r"|sk_live_[A-Za-z0-9]{16,}|AIza[\w-]{35}|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"
+    r"|AGE-SECRET-KEY-1[0-9A-Z]{40,}"
+)
 
 #: Prefixes of keys that issuers give; a digit must follow somewhere in the word.
 _PREFIXED = re.compile(
@@ -54,7 +64,8 @@ _FORMS = tuple(
             ("authorization",),
             r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
             r"(?:(?:bearer|basic|token|digest|apikey|negotiate|bot)[ \t]+(?P<v>[^\s\"'`,;]{4,})"
-            r"|(?P<w>(?=[^\s\"'`,;]{0,200}\d)[^\s\"'`,;]{8,}))",
+            r"|(?P<w>(?=[^\s\"'`,;]{0,200}(?:\d|(?-i:[a-z][A-Z])|[+/=])|[a-z]{16})"
+            r"[^\s\"'`,;]{8,}))",
         ),
         (
             "authorization",
@@ -91,6 +102,12 @@ _FORMS = tuple(
             r"(?<![\w-])(?:-u|--user)(?:[ \t]+|=)[\"']?(?=[^\s:\"']{0,64}[^\d:\s])[^\s:\"']{1,64}:"
             r"(?P<v>[^\s\"'`/]{3,256})(?![^\s\"'`])",
         ),
+        (
+            PASSWORD,
+            ("mysql", "mariadb"),
+            r"\b(?:mysql|mariadb)[\w-]{0,20}[^\r\n|;&]{0,200}?[ \t](?-i:-p)[\"']?"
+            r"(?P<v>[^\s\"'`;|&-][^\s\"'`;|&]{0,255})",
+        ),
         (PASSWORD, ("sshpass",), r"\bsshpass[ \t]+-p[ \t]*(?P<v>[^\s\"'`]{1,256})"),
         (
             SECRET,
@@ -103,12 +120,21 @@ _FORMS = tuple(
 )
 #: ``NAME = value`` of settings, environments and code, the name's last words telling its kind.
 _ASSIGNED = re.compile(
-    r"(?P<name>(?:[A-Za-z0-9]{1,40}[._-]){0,8}[A-Za-z0-9]{1,40})(?P<closed>\\?[\"']?)[ \t]{0,4}"
-    r"(?P<sign>:=|=>|!?={1,3}|:(?!//))[ \t]{0,4}(?P<quote>\\?[\"'`]?)"
+    r"(?P<name>(?:[A-Za-z0-9]{1,40}[._-]){0,8}[A-Za-z0-9]{1,40})(?P<closed>\\{0,7}[\"']?)[ \t]{0,4}"
+    r"(?P<sign>:=|=>|!?={1,3}|:(?!//))[ \t]{0,4}(?P<quote>(?:\\{0,7}[\"'`])?)"
     r"(?P<value>[^\s\"'`<>,;\\]{1,512})"
+)
+#: A name and its value as an element of XML, and as neighbours in a table.
+_NEIGHBOURS = (
+    re.compile(r"<(?P<name>[\w.:-]{1,60})(?:[ \t][^<>]{0,200})?>(?P<value>[^<>]{1,512})</"),
+    re.compile(
+        r"\|[ \t]{0,20}[`*]{0,2}(?P<name>[\w. -]{1,60}?)[`*]{0,2}[ \t]{0,20}\|[ \t]{0,20}[`*]{0,2}"
+        r"(?P<value>[^\s|`*]{1,512})[`*]{0,2}[ \t]{0,20}(?=\|)"
+    ),
 )
 _WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pass")
+_PASSES = frozenset(f"{of}pass" for of in ("", "ssh", "db", "my", "pg", "user", "root", "admin"))
 _KEYS = (
     *("api", "access", "private", "secret", "auth", "account", "storage", "signing", "encryption"),
     *("master", "service", "shared", "subscription", "license", "client", "webhook"),
@@ -124,11 +150,34 @@ _PLAIN_WORDS = frozenset(
     (
         *("none", "null", "nil", "true", "false", "yes", "no", "on", "off", "str", "string", "int"),
         *("bool", "bytes", "optional", "required", "input", "self", "undefined", "empty", "unset"),
-        *("set", "missing", "invalid", "wrong", "incorrect", "hidden", "any", "text", "is"),
+        *(
+            "varchar",
+            "char",
+            "hash",
+            "field",
+            "password",
+            "secret",
+            "set",
+            "missing",
+            "invalid",
+            "wrong",
+            "incorrect",
+            "hidden",
+            "any",
+            "text",
+            "is",
+        ),
     )
 )
 #: No spaces, a letter and a digit.
 _MIXED = re.compile(r"(?=\S*[A-Za-z])(?=\S*\d)\S+\Z")
+#: A variable's name, unless it goes on as only a password does.
+_VARIABLE = re.compile(
+    r"\$(?:(?-i:[A-Z_][A-Z0-9_]*)|[A-Za-z_]+|\d|\w*(?:pass|pwd|secret|token|key|cred|auth)\w*)(?:[^\w!@#^&]|\Z)",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"(?:bearer|basic|token|digest|apikey|negotiate|bot)[ \t]+\S{4,}", re.I)
+_ODD = re.compile(r"[\d!@#^&+?~$%*=]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*")
 _NAMED_AGAIN = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -138,14 +187,25 @@ _KEY_LINES = re.compile(
     r"(?:(?:\s|\\[nr]){0,8}(?:[A-Za-z0-9+/=]{16,}|[A-Z][\w-]{2,20}: [^\r\n\\]{1,200}))*"
     r"(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/]{1,16}={1,2})?"
 )
+#: Characters of the longest quoted passphrase after its first word.
+_LONGEST_PHRASE = 256
 #: Characters of the longest block; an end that stands farther off belongs to another.
 _LONGEST_BLOCK = 20_000
 
 
 def secrets(text: str) -> Iterator[Secret]:
     """Every secret in ``text``, in order and apart from each other; the longest kind's name."""
+    yield from _apart(in_every_reading(text, _found))
+
+
+def keys(text: str) -> Iterator[Secret]:
+    """Only what its own form gives away, of letters that no format escapes; as :func:`secrets`."""
+    yield from _apart(in_every_reading(text, _keys))
+
+
+def _apart(secrets: Iterable[Secret]) -> Iterator[Secret]:
     end = 0
-    for found in sorted(_found(text), key=lambda each: (each.start, -each.end)):
+    for found in sorted(secrets, key=lambda each: (each.start, -each.end)):
         if found.end <= end:
             continue
         yield Secret(max(found.start, end), found.end, found.kind)
@@ -158,11 +218,13 @@ def kind_of_name(name: str) -> str:
     if not words:
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith(_PASSWORDS[:5]) or last == "pass":
+    if last.endswith(_PASSWORDS[:5]) or last in _PASSES or last == "passwords":
         return PASSWORD
     if last in ("secret", "credential", "credentials") or last.endswith("secret"):
         return SECRET
-    if last in ("token", "jwt", "bearer", "authorization") or last.endswith("token"):
+    if last == "authorization":
+        return AUTHORIZATION
+    if last in ("token", "jwt", "bearer") or last.endswith("token"):
         return TOKEN
     if last.endswith("key") and (before in _KEYS or last[:-3] in _KEYS):
         return KEY
@@ -171,22 +233,42 @@ def kind_of_name(name: str) -> str:
 
 def is_secret_value(kind: str, value: str) -> bool:
     """Whether a value given to a name of ``kind`` is a secret and not its placeholder."""
-    if not value or _PLACEHOLDER.search(value) or value.lower() in _PLAIN_WORDS:
+    if not value or value.lower() in _PLAIN_WORDS:
+        return False
+    if kind in (PASSWORD, SECRET) and value[0] == "$" and value[1:2].isalpha():
+        return not _VARIABLE.match(value) and not _PLACEHOLDER.search(value[1:])
+    if _PLACEHOLDER.search(value):
         return False
     if kind in (PASSWORD, SECRET):
         return True
+    if kind == AUTHORIZATION and _SCHEME.match(value):
+        return True
+    if value.isdecimal():
+        return len(value) >= 12
     return bool(len(value) >= 8 and _MIXED.match(value))
 
 
-def _found(text: str) -> Iterator[Secret]:
+def is_odd_secret(kind: str, value: str) -> bool:
+    """The same of a value that only stands near the name: one word, with a digit or a sign."""
+    return len(value.split()) == 1 and bool(_ODD.search(value)) and is_secret_value(kind, value)
+
+
+def _keys(text: str) -> Iterator[Secret]:
     yield from issued(text)
-    lower = text.lower()
-    if "private key" in lower:
-        yield from _private_keys(text)
+    for match in _UNMISTAKABLE.finditer(text):
+        if "EXAMPLE" not in match[0] and "xxxx" not in match[0].lower():
+            yield Secret(*match.span(), KEY)
     if any(prefix in text for prefix in _PREFIXES):
         for match in _PREFIXED.finditer(text):
             if "EXAMPLE" not in match[0] and "xxxx" not in match[0].lower():
                 yield Secret(*match.span(), KEY)
+
+
+def _found(text: str) -> Iterator[Secret]:
+    yield from _keys(text)
+    lower = text.lower()
+    if "private key" in lower:
+        yield from _private_keys(text)
     for kind, marks, form in _FORMS:
         if any(mark in lower for mark in marks):
             for match in form.finditer(text):
@@ -216,7 +298,24 @@ def _assigned(text: str) -> Iterator[Secret]:
         value = match["value"].rstrip(".)]}?:")
         if is_secret_value(kind, value) and _is_literal(match, kind, value):
             start = match.start("value")
-            yield Secret(start, start + len(value), kind)
+            end = start + len(value)
+            if match["quote"] and kind in (PASSWORD, SECRET):
+                end = max(end, _closing(match))
+            yield Secret(start, end, kind)
+    for form in _NEIGHBOURS:
+        for match in form.finditer(text):
+            kind = kind_of_name(match["name"])
+            if kind and is_secret_value(kind, match["value"]):
+                yield Secret(*match.span("value"), kind)
+
+
+def _closing(match: re.Match[str]) -> int:
+    """Where a quoted value of several words ends: before its closing quote on the same line."""
+    start, quote = match.end("value"), match["quote"]
+    if match.string[start : start + 1] not in (" ", "\t", ",", ";", "'", '"', "`", "<", ">"):
+        return start if match.string.startswith(quote, start) else 0
+    end = match.string.find(quote, start, start + _LONGEST_PHRASE)
+    return end if end >= 0 and "\n" not in match.string[start:end] else 0
 
 
 def _is_literal(match: re.Match[str], kind: str, value: str) -> bool:

@@ -58,7 +58,20 @@ SECRETS = [
     ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI7MDENGbPxRfiCYzzzzzzzz12345", "wJalrXUtnFEMI7MDENGbPxRfiCYzzzzzzzz12345", "API key"),
     ("clientSecret: 'abc-def-ghi'", "abc-def-ghi", "secret"),
     ('{"accessToken":"ab12cd34ef"}', "ab12cd34ef", "token"),
-    ('say {"password": "two words"} and go', "two", "password"),
+    ('say {"password": "two words"} and go', "two words", "password"),
+    ('PASSWORD="correct horse battery staple" x', "correct horse battery staple", "password"),
+    ("mysql -u root -pHunter7!x db", "Hunter7!x", "password"),
+    ("SSHPASS=Hunter8!x sshpass -e ssh h", "Hunter8!x", "password"),
+    ("<password>Hunter9!x</password>", "Hunter9!x", "password"),
+    ("| user | bob |\n| password | Hunter1!x |", "Hunter1!x", "password"),
+    ("password: $ecret1", "$ecret1", "password"),
+    ("Authorization: AbcDefGhiJkl", "AbcDefGhiJkl", "authorization"),
+    (r'print("{\\\"password\\\": \\\"Hunter2!x\\\"}")', "Hunter2!x", "password"),
+    (r'{"out":"env\nghp_abc123def456\ncut', "ghp_abc123def456", "API key"),
+    (r"a\tghp_abc123def456", "ghp_abc123def456", "API key"),
+    ("\x1b[31mghp_abc123def456\x1b[0m", "ghp_abc123def456", "API key"),
+    ("ghp_\x1b[1mabc123def456", "ghp_\x1b[1mabc123def456", "API key"),
+    ("https://x.example.org/?q=%20ghp_abc123def456", "ghp_abc123def456", "API key"),
 ]  # fmt: skip
 #: Talk of secrets, names of variables, and what only resembles one.
 HARMLESS = [
@@ -92,6 +105,18 @@ HARMLESS = [
     "20260703_090000_e1e1e1 and 2026-07-03T09:00:00Z",
     "The cookie: chocolate.",
     "Public key: see https://keys.example.com/abcdef123456",
+    "password: $DB_PASSWORD and PASSWORD=$PASS and password: $password1",
+    "Authorization: required",
+    "| password | string | needed |",
+    "<password>string</password>",
+    "bypass=1 compass: n2",
+    "C:\\new\\table and mysql -p -h localhost",
+    '{"x": 1, "x": 2}',
+    '{"password": {"type": "string", "description": "The password to use"}}',
+    '["username", "password"]',
+    '{"name": "read_secret", "content": "It says that all is well in 2 rooms."}',
+    '{"name": "DB_PASSWORD", "value": "$DB_PASSWORD"}',
+    '{"token_count": 123456789012, "password": true, "key": "id1234567"}',
     "keyboard: us, monkey: yes1, compass=n1",
 ]
 
@@ -116,6 +141,40 @@ def test_marking_twice_changes_nothing(text: str) -> None:
     again = Redactor()
     assert again.stored(once) == once
     assert again.total == 0
+
+
+#: JSON in which a value is a secret by what stands around it (breaker's list, b and c).
+NEIGHBOURS = [
+    '{"env":[{"name":"DB_PASSWORD","value":"Hunter3!x"}]}',
+    '["sshpass","-p","Hunter3!x"]',
+    '["mysql","-u","root","-pHunter3!x"]',
+    '["login","--password","Hunter3!x"]',
+    '["DB_PASSWORD","Hunter3!x"]',
+    '{"password":["Hunter3!x"]}',
+    '{"password":{"v":"Hunter3!x"}}',
+    '{"password":{"a":[{"b":"Hunter3!x"}]}}',
+    '{"x":"password=Hunter3!x","x":"ok"}',
+    '{"password=Hunter3!x":1}',
+    '{"Authorization":"Basic Hunter3!x"}',
+    '\0json:[{"type":"text","text":"password: Hunter3!x"}]',
+]
+
+
+@pytest.mark.parametrize("text", NEIGHBOURS)
+def test_in_json_the_neighbours_say_what_a_value_is(text: str) -> None:
+    redactor = Redactor()
+    hidden = redactor.stored(text)
+    assert "Hunter3!x" not in hidden
+    assert redactor.total == 1
+    json.loads(hidden.removeprefix("\0json:"))
+    assert Redactor().stored(hidden) == hidden
+
+
+def test_numbers_under_a_secret_name_and_blobs() -> None:
+    assert json.loads(Redactor().stored('{"api_key":5566778899001122}')) == {
+        "api_key": "[redacted: API key]"
+    }
+    assert Redactor().value(b"\xff password=hunter2") == b"\xff password=[redacted: password]"
 
 
 @given(
