@@ -51,6 +51,8 @@ def export(
     written into the agent's home. Markdown ends with a check sum of its text.
     """
     wanted = exporting.Wanted(names, Format(form), redact, chain, all_rows, force)
+    if out == "":
+        raise UsageError("--out needs a name", "Name a folder, or leave it out for this one")
     if out == "-":
         if wanted.format is not Format.JSONL or as_json:
             raise UsageError(

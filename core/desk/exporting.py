@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,8 +28,6 @@ from core.recall.redact import Redactor
 MANIFEST = "manifest.jsonl"
 #: Forms that are entered in the manifest, as the agent does.
 _ENTERED = (Format.MD, Format.QMD)
-#: Columns that only name a row or another: never redacted.
-_NAMES = frozenset({"id", "session_id", "parent_session_id", "tool_call_id", "role", "source"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,8 @@ def export(opened: Opened, wanted: Wanted, folder: Path) -> tuple[Exported, ...]
                 raise _exists(target)
     manifest = place / MANIFEST
     if wanted.format in _ENTERED and os.path.lexists(manifest) and not _is_file(manifest):
-        raise ExportError(f"{manifest} is no file of its own", "Name another folder with --out")
+        raise _shared(manifest)
+    _check_own(opened, [*targets, *([manifest] if wanted.format in _ENTERED else [])])
     done: list[Exported] = []
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -155,12 +155,12 @@ def _session(conversations: Conversations, session_id: str) -> Session:
 
 def _name(group: Sequence[_Planned], wanted: Wanted) -> str:
     session = group[0].session
-    title = Redactor().text(session.title) if wanted.redact else session.title
+    named = Redactor().session(session) if wanted.redact else session
     if len(group) == 1:
-        return file_name(session.id, title, wanted.format)
+        return file_name(named.id, named.title, wanted.format)
     ids = "\n".join(each.session.id for each in group)
     digest = hashlib.sha256(ids.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return file_name(session.id, f"and {len(group) - 1} more {digest}", wanted.format)
+    return file_name(named.id, f"and {len(group) - 1} more {digest}", wanted.format)
 
 
 def _export(
@@ -174,6 +174,7 @@ def _export(
     redactor = Redactor() if wanted.redact else None
     at = opened.clock().timestamp()
     count = _Count()
+    final = redactor.final if redactor else str
     if wanted.format is Format.JSONL:
         home = opened.found.home
         pieces = _lines(home, group[0], wanted, redactor, count, ascii_only=False)
@@ -182,9 +183,9 @@ def _export(
         documents = [_document(opened, conversations, each, wanted, redactor) for each in group]
         counts = [document.count for document in documents]
         if wanted.format is Format.HTML:
-            pieces = page(documents, at)
+            pieces = page(documents, at, final)
         else:
-            pieces = markdown(documents[0], wanted.format, at)
+            pieces = markdown(documents[0], wanted.format, at, final)
     digest = hashlib.sha256()
     with whole(target, over=wanted.force) as stream:
         for piece in pieces:
@@ -204,7 +205,7 @@ def _export(
         for number, planned in enumerate(group)
     ]
     if wanted.format in _ENTERED:
-        _enter(target.parent / MANIFEST, done[0], at)
+        _enter(target.parent / MANIFEST, done[0], at, final)
     return done
 
 
@@ -216,21 +217,24 @@ def _document(
     redactor: Redactor | None,
 ) -> Document:
     session = redactor.session(planned.session) if redactor else planned.session
+    hidden = redactor.text if redactor else str
     parts = tuple(
-        part(
-            conversations,
-            session_id,
-            every=wanted.all_rows,
-            hide=redactor.message if redactor else lambda message: message,
+        replace(
+            part(
+                conversations,
+                each,
+                every=wanted.all_rows,
+                hide=redactor.message if redactor else lambda message: message,
+            ),
+            session_id=hidden(each),
         )
-        for session_id in planned.ids
+        for each in planned.ids
     )
     with reading(opened.found.home) as db:
         columns = raw_session(db, planned.session.id) or {}
     provider = columns.get("billing_provider")
-    return Document(
-        session, parts, provider if isinstance(provider, str) else "", labelled=wanted.all_rows
-    )
+    named = hidden(provider) if isinstance(provider, str) else ""
+    return Document(session, parts, named, labelled=wanted.all_rows)
 
 
 def _lines(
@@ -247,7 +251,12 @@ def _lines(
             if columns is None:
                 raise NotFoundError(f"Session {session_id} went meanwhile", "Export the others")
             messages = _rows(db, session_id, wanted, redactor, count)
-            yield from session_line(_hidden(columns, redactor), messages, ascii_only=ascii_only)
+            yield from session_line(
+                _hidden(columns, redactor),
+                messages,
+                ascii_only=ascii_only,
+                final=redactor.final if redactor else str,
+            )
 
 
 def _rows(
@@ -262,7 +271,7 @@ def _rows(
 def _hidden(row: dict[str, Any], redactor: Redactor | None) -> dict[str, Any]:
     if redactor is None:
         return row
-    return {name: value if name in _NAMES else redactor.value(value) for name, value in row.items()}
+    return {name: redactor.value(value) for name, value in row.items()}
 
 
 def _outside(opened: Opened, folder: Path) -> Path:
@@ -284,14 +293,41 @@ def _is_file(path: Path) -> bool:
     return stat.S_ISREG(os.lstat(path).st_mode)
 
 
+def _check_own(opened: Opened, paths: Sequence[Path]) -> None:
+    """Raise :class:`ExportError` where one of ``paths`` is a second name of another file."""
+    there: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError):
+            found = os.lstat(path)
+            if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+                raise _shared(path)
+            there[found.st_dev, found.st_ino] = path
+    if not there:
+        return
+    # A file mounted at a second place counts one name only.
+    for folder, _, names in os.walk(opened.found.root):
+        for name in names:
+            with contextlib.suppress(OSError):
+                found = os.lstat(os.path.join(folder, name))
+                if shared := there.get((found.st_dev, found.st_ino)):
+                    raise _shared(shared)
+
+
+def _shared(path: Path) -> ExportError:
+    return ExportError(f"{path} is no file of its own", "Name another folder with --out")
+
+
 def _exists(target: Path) -> ExportError:
     return ExportError(
         f"{target} is there already", "Name another folder with --out, or replace it with --force"
     )
 
 
-def _enter(manifest: Path, exported: Exported, at: float) -> None:
-    """Add a file's line to the manifest of its folder, in one write. Raises ``OSError``."""
+def _enter(manifest: Path, exported: Exported, at: float, final: Callable[[str], str]) -> None:
+    """Add a file's line to the manifest of its folder, in one write.
+
+    Raises ``OSError``, :class:`ExportError` if the manifest is a second name of another file.
+    """
     entry = {
         "session_id": exported.session_id,
         "lineage_session_ids": list(exported.lineage),
@@ -304,9 +340,12 @@ def _enter(manifest: Path, exported: Exported, at: float) -> None:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     handle = os.open(manifest, flags, 0o600)
     try:
-        size = os.fstat(handle).st_size
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise _shared(manifest)
+        size = found.st_size
         torn = size and os.pread(handle, 1, size - 1) != b"\n"
-        line = json.dumps(entry, sort_keys=True) + "\n"
+        line = final(json.dumps(entry, sort_keys=True)) + "\n"
         os.write(handle, (("\n" if torn else "") + line).encode())
     finally:
         os.close(handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -262,3 +263,94 @@ def test_no_conversations(cli: Cli, tmp_path: Path) -> None:
     answer = cli("export", ONE, home=empty)
     assert answer.code in (1, 3)
     assert answer.err.startswith("signoff: There is no s")
+
+
+def test_an_empty_name_of_a_folder_is_wrong_usage(cli: Cli, home: Path) -> None:
+    assert cli("export", ONE, "--out", "", home=home).code == 2
+    assert list((cli.folder / "here").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["manifest.jsonl", f"{TIP}-chain-2.md"])
+def test_a_second_name_of_a_file_is_not_written_to(cli: Cli, home: Path, name: str) -> None:
+    out = cli.folder / "o"
+    out.mkdir()
+    before = (home / "state.db").read_bytes()
+    os.link(home / "state.db", out / name)
+    refused = cli("export", TIP, "--format", "md", "--force", "--out", str(out), home=home)
+    assert refused.code == 1
+    assert "is no file of its own" in refused.err.replace("\n", " ")
+    assert (home / "state.db").read_bytes() == before
+    assert [each.name for each in out.iterdir()] == [name]
+
+
+KEY = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1bC3dE5f"
+SIGNED = "https://b.example.org/x.png?X-Amz-Signature=deadbeef01234567deadbeef01"
+#: Ways in which a key stands in a field: ``@`` is its place.
+POSITIONS = [
+    "@",
+    "x_@ and",
+    "a\n@\nb",
+    "\x1b[31m@\x1b[0m",
+    '{"out":"env\\n@\\ncut off',
+    '{"@":1}',
+    '{"x":"@","x":"ok"}',
+    '[["a",{"@":["\\t@"]}]]',
+    '\x00json:[{"type":"text","text":"key:\\n@\\n"},{"type":"image_url","image_url":{"url":"SIGNED"}}]',
+    "\x00json:[{cut \\n@",
+    '[{"id":"@","type":"function","function":{"name":"@","arguments":"{\\"a\\":\\"\\\\n@\\"}"}}]',
+]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "md", "qmd", "html"])
+def test_no_key_in_any_field_or_position_is_left(cli: Cli, home: Path, form: str) -> None:
+    db = sqlite3.connect(home / "state.db")
+    kept = {"id", "session_id", "parent_session_id", "active", "compacted", "archived", "profile"}
+    texts = {
+        table: [
+            row[1]
+            for row in db.execute(f"PRAGMA table_info({table})")
+            if "TEXT" in row[2] and row[1] not in kept
+        ]
+        for table in ("sessions", "messages")
+    }
+    assert {"tool_name", "tool_call_id", "api_content", "reasoning"} <= set(texts["messages"])
+    assert {"title", "model", "cwd", "billing_provider"} <= set(texts["sessions"])
+    made: list[str] = []
+    for number, position in enumerate(POSITIONS):
+        planted = position.replace("@", KEY).replace("SIGNED", SIGNED)
+        made.append(f"s{number}")
+        db.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1)", made[-1:])
+        for column in texts["sessions"]:
+            value = f"{number} {planted}" if column == "title" else planted
+            db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, made[-1]))
+        for role in ("user", "assistant", "tool", planted):
+            columns = [name for name in texts["messages"] if name != "role"]
+            db.execute(
+                f"INSERT INTO messages (session_id, timestamp, role, {', '.join(columns)})"
+                f" VALUES (?, 1, ?{', ?' * len(columns)})",
+                (made[-1], role, *[planted] * len(columns)),
+            )
+        db.execute(
+            "INSERT INTO messages (session_id, timestamp, role, content) VALUES (?, 1, 'tool', ?)",
+            (made[-1], planted.encode()),
+        )
+    db.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1)", (KEY,))
+    db.execute(
+        "INSERT INTO messages (session_id, timestamp, role, content) VALUES (?, 1, 'user', 'x')",
+        (KEY,),
+    )
+    db.commit()
+    db.close()
+    words = ["--format", form, "--redact", "--all-rows", "--out", "o", "--json"]
+    answer = cli("export", *made, KEY, *words, home=home)
+    assert answer.code == 0, answer.out + answer.err
+    files = list((cli.folder / "here" / "o").iterdir())
+    assert files
+    for path in files:
+        text = path.read_text("utf-8")
+        stored = base64.b64encode(KEY.encode()).decode()
+        for left in (KEY, KEY[4:], KEY.lower(), "deadbeef01234567", stored):
+            assert left not in text
+            assert left not in path.name
+        if form == "jsonl":
+            lines(path)
