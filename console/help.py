@@ -15,7 +15,7 @@ from console.widgets.lines import LineView
 from console.widgets.rows import MARKING, RowList
 
 #: Cells of the column of keys, and of the left of two columns.
-KEYS = 9
+KEYS = 10
 LEFT = 58
 #: From this many cells on the keys stand in two columns; the sheet that holds them.
 WIDE = 104
@@ -57,7 +57,9 @@ def _reading(mode: str, keys: Mapping[str, str]) -> tuple[str, Iterable[tuple[st
 def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
     yield Content.styled(title, ink.TITLE)
     for names, sentence in keys:
-        shown = " ".join(shown_key(key) for key in names.split(","))
+        each = names.split(",")
+        # A terminal may send ctrl+j for enter: it is not another key to a person.
+        shown = " ".join(shown_key(key) for key in each if key != "ctrl+j" or "enter" not in each)
         yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
