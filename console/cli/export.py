@@ -102,9 +102,11 @@ def _shape(each: exporting.Exported) -> shapes.Json:
 
 def _tell(done: Sequence[exporting.Exported]) -> None:
     for each in done:
-        paint.tell(f"Exported {paint.count(each.messages, 'message')} of {each.session_id} to")
+        paint.tell(f"Exported {each.count} of {each.session_id} to")
         paint.hint("  file", str(each.path))
         paint.hint("  sha256", each.sha256)
+        if each.partly:
+            paint.tell("  The rest is summarised or undone: --all-rows", "dim")
 
 
 def _redacted(hidden: Mapping[str, int]) -> str:

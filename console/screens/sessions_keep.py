@@ -30,6 +30,7 @@ FORMATS = {
     "html": "one HTML page",
 }
 _HIDDEN = ", secrets hidden"
+_REST = "; the rest is summarised or undone, and `signoff export --all-rows` adds it"
 #: The kind of home whose conversations can be exported and resumed.
 HERMES = "hermes"
 
@@ -107,7 +108,7 @@ class KeepingRoom(BelongingRoom):
         self.start_job("sheet", work, partial(self._exported, redact), self._not_read)
 
     def _exported(self, redact: bool, done: tuple[Exported, ...]) -> None:
-        self.flash(f"Exported {done[0].messages:,} messages to {done[0].path}", ink.GOOD)
+        self.flash(f"Exported {done[0].count} to {done[0].path}", ink.GOOD)
 
         def draw(width: int) -> list[Line]:
             return export_lines(done, redact, width)
@@ -272,7 +273,7 @@ def export_lines(done: tuple[Exported, ...], redact: bool, width: int) -> list[L
     for each in done:
         facts = [
             ("file", str(each.path)),
-            ("messages", f"{each.messages:,}"),
+            ("messages", f"{each.count}{_REST if each.partly else ''}"),
             ("sha256", each.sha256),
         ]
         if len(each.lineage) > 1:

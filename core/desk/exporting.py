@@ -50,7 +50,8 @@ class Wanted:
 class Exported:
     """One session in a file. ``sha256`` is of the file; ``lineage`` are the parts in it.
 
-    ``redacted`` counts the secrets hidden in the file, by kind.
+    ``redacted`` counts the secrets hidden in the file, by kind; ``stored`` all messages of its
+    parts, those that the agent does not see any more among them.
     """
 
     session_id: str
@@ -60,6 +61,19 @@ class Exported:
     sha256: str
     lineage: tuple[str, ...]
     redacted: dict[str, int] = field(default_factory=dict)
+    stored: int = 0
+
+    @property
+    def partly(self) -> bool:
+        """Whether messages were left out that the agent does not see any more."""
+        return self.stored > self.messages
+
+    @property
+    def count(self) -> str:
+        """``17 messages``, or ``17 of 24 messages`` where only what the agent sees went out."""
+        if self.partly:
+            return f"{self.messages:,} of {self.stored:,} messages"
+        return f"{self.messages:,} message{'' if self.messages == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +206,13 @@ def _export(
             digest.update(piece)
             stream.write(piece)
     redacted = dict(redactor.counts) if redactor else {}
+    with reading(opened.found.home) as db:
+        stored = [
+            sum(len(raw_ids(db, each, every=True)) for each in planned.ids)
+            if not wanted.all_rows
+            else 0
+            for planned in group
+        ]
     done = [
         Exported(
             planned.session.id,
@@ -201,6 +222,7 @@ def _export(
             digest.hexdigest(),
             planned.ids,
             redacted,
+            stored[number],
         )
         for number, planned in enumerate(group)
     ]

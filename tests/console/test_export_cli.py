@@ -256,6 +256,15 @@ def test_what_people_read(cli: Cli, home: Path) -> None:
     assert "Nothing that looks like a secret was found" in answer.out
 
 
+def test_what_is_left_out_is_said(cli: Cli, home: Path) -> None:
+    answer = cli("export", ONE, home=home)
+    assert f"Exported 5 of 7 messages of {ONE} to" in answer.out
+    assert "The rest is summarised or undone: --all-rows" in answer.out
+    whole = cli("export", ONE, "--all-rows", "--force", home=home)
+    assert f"Exported 7 messages of {ONE} to" in whole.out
+    assert "The rest" not in whole.out
+
+
 def test_no_conversations(cli: Cli, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
