@@ -10,7 +10,6 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from console.render import ink
 from console.render.sessions import Counts, SessionItem, facet_lines, session_row
 from console.screens.sessions_keep import KeepingRoom
 from console.screens.sessions_read import Target, sentence
@@ -88,6 +87,7 @@ class ListingRoom(KeepingRoom):
 
     def _listed(self, page: Page) -> None:
         first, self._page = self._page is None, page
+        was_trouble = self.trouble_over()
         self.bar.known = page.known
         # What a facet lets in is not new.
         self.rows.set_items(page.items, news=self._listed_by == self._facets)
@@ -97,7 +97,7 @@ class ListingRoom(KeepingRoom):
         if not page.items and not self.seeks:
             self.close_conversation()
             self.say(_EMPTY if empty else _NONE)
-        elif self._read is None and self._target is None:
+        elif self._read is None and (self._target is None or was_trouble):
             self.rest()
         self.show_counts()
         self.refresh_bindings()
@@ -112,7 +112,7 @@ class ListingRoom(KeepingRoom):
         if not isinstance(problem, SignoffError):
             self.job_failed(problem)
         elif self._page is not None and not isinstance(problem, NoDatabaseError):
-            self.flash(sentence(problem), ink.WARNING)
+            self.trouble(problem)
         else:
             self._page = None
             self.rows.set_items(())
@@ -137,7 +137,7 @@ class ListingRoom(KeepingRoom):
             counts = Counts({}, tuple(left_out(found, self._facets)) if found is not None else ())
         facets = self.query_one("#facets", Static)
         # The lines themselves have no width before they are shown for the first time.
-        lines = facet_lines(counts, max(8, self.width_of(".list") - 2))
+        lines = facet_lines(counts, max(8, self.width_of(".list") - 2), self._facets)
         facets.update(lines)
         facets.display = bool(lines)
 

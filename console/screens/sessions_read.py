@@ -73,7 +73,7 @@ class ReadingRoom(Room):
         self._undone = False
         self._number = (0, 0)
         self._hit = (0, 0)
-        self._sentence = ""
+        self._sentence = self._trouble = ""
         #: What a key asked for of a conversation that is on its way.
         self.after_arrival: Callable[[], None] | None = None
 
@@ -122,6 +122,7 @@ class ReadingRoom(Room):
             return
         from console.screens.sessions_past import finder
 
+        self.trouble_over()
         self._read, self._hit = read, (0, 0)
         self.say("" if read.outline else "This conversation has no messages.")
         self.transcript.show(
@@ -170,9 +171,22 @@ class ReadingRoom(Room):
         if not isinstance(problem, SignoffError):
             self.job_failed(problem)
         elif self._read is None:
-            self.say(sentence(problem))
+            self._trouble = sentence(problem)
+            self.say(self._trouble)
         else:
-            self.flash(sentence(problem), ink.WARNING)
+            self.trouble(problem)
+
+    def trouble(self, problem: SignoffError) -> None:
+        """Say why the past cannot be read, until it can be."""
+        self._trouble = sentence(problem)
+        self.flash(self._trouble, ink.WARNING)
+
+    def trouble_over(self) -> bool:
+        """The past was read: what was said of trouble is over. Whether there was any."""
+        trouble, self._trouble = self._trouble, ""
+        if trouble and self.said == trouble:
+            self.flash("")
+        return trouble != ""
 
     def follow(self) -> None:
         """The conversation may have grown: take in what came, the reader stays."""
@@ -198,6 +212,7 @@ class ReadingRoom(Room):
             return
         from console.screens.sessions_past import finder
 
+        self.trouble_over()
         self._read = now
         if now.outline != before.outline:
             self.say("")

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from console.render import ink
 from console.render.sessions import Facets, HitItem, hit_row
 from console.screens.sessions_index import FeedingRoom
-from console.screens.sessions_read import ReadingRoom, Target, sentence
+from console.screens.sessions_read import ReadingRoom, Target
 from console.widgets.rows import RowList, RowState
 from console.widgets.searchbar import SearchBar
 from console.widgets.transcript import Transcript
@@ -145,13 +145,26 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         if not isinstance(problem, SignoffError):
             self.job_failed(problem)
             return
-        self.flash(sentence(problem), ink.WARNING)
+        self.trouble(problem)
+        if self.seeks and self._results is not None and self._results.text != self._line:
+            self._drop_hits()
         self.show_counts()
+
+    def _drop_hits(self) -> None:
+        """Hits of what was asked before are no answer to what stands in the bar."""
+        self._results = self._query = None
+        self.hits.set_items(())
+        self.hits.border_title = Content("Hits")
+        self.hits.border_subtitle = Content("")
+        self.close_conversation()
+        self.say(f"{self._trouble}\n\nThe search runs again by itself once it can be read.")
+        self.refresh_bindings()
 
     def _found(self, seek: int, results: Results) -> None:
         if seek != self._seek:
             return
         self._answered()
+        self.trouble_over()
         self._cost = time.monotonic() - self._begun
         before, self._results = self._results, results
         fresh = before is None or before.text != results.text

@@ -197,6 +197,32 @@ async def test_a_database_that_vanishes_and_comes_back(home: Path) -> None:
         assert "Where does it come from?" in console.picture
 
 
+@pytest.mark.parametrize("junk", [False, True])
+async def test_trouble_is_said_no_longer_than_it_lasts(home: Path, junk: bool) -> None:
+    """Found by a tester: the line stayed, and hits of an older query under the new one."""
+    async with sessions(home) as console:
+        await look_for(console, "deploy")
+        await console.press("enter")
+        older = found(console)
+        assert older != []
+        (home / "state.db").rename(home / "away")
+        if junk:
+            (home / "state.db").write_bytes(b"no database at all\n" * 400)
+        await changed(console)
+        assert "state.db" in console.flash
+        await console.press("slash", "end", "space", *"window")
+        assert console.sessions.bar.input.value == "deploy window"
+        assert found(console) == []
+        assert "by index" not in console.picture
+        assert "The search runs again by itself" in console.picture
+        (home / "away").rename(home / "state.db")
+        await changed(console)
+        assert console.flash == ""
+        assert found(console) not in ([], older)
+        assert "“deploy window”" in console.picture
+        assert "The search runs again" not in console.picture
+
+
 async def test_a_database_that_is_none_is_named(home: Path) -> None:
     (home / "state.db").write_bytes(b"no database at all\n" * 400)
     async with sessions(home) as console:
