@@ -159,12 +159,24 @@ def snippet_line(hit: Hit, width: int) -> Content:
     return content.truncate(max(1, width), ellipsis=True)
 
 
-def facet_lines(counts: Counts, width: int) -> Content:
-    """What is on the list by source; then what is not, each with the key that shows it."""
+def let_in(facets: Facets) -> tuple[tuple[str, str], ...]:
+    """What is let in beside what people said, each with the key that takes it out again."""
+    known = (
+        (facets.cron, "cron runs", "c"),
+        (facets.hidden, "hidden", "H"),
+        (facets.archived, "archived", "a"),
+        (facets.tools, "tool output", "t"),
+        (facets.undone, "undone", "X"),
+    )
+    return tuple((f"with {name}", key) for on, name, key in known if on)
+
+
+def facet_lines(counts: Counts, width: int, facets: Facets | None = None) -> Content:
+    """What is on the list by source; then what is let in and what is not, each with its key."""
     shown = [ink.line(f"{source or 'unknown'} {n:,}") for source, n in counts.by_source.items()]
     lines = [_joined(shown, width)] if shown else []
     row: list[Content] = []
-    for said, key in counts.left_out:
+    for said, key in (*(let_in(facets) if facets is not None else ()), *counts.left_out):
         part = Content.assemble(ink.line(f"{said}: "), (key, ink.ACCENT))
         # A part is not torn: its key would stand alone.
         if row and sum(len(each) + 3 for each in row) + len(part) > width:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, Static
 
 from console.screens.choose import Choose
 from console.screens.sheet import Sheet
@@ -457,3 +457,14 @@ async def test_from_a_memory_to_where_it_was_said_and_back(home: Path) -> None:
         await console.press("j", "o")
         assert console.app.current_mode == "memory"
         assert "No conversation that is kept says this" in console.flash
+
+
+async def test_what_is_let_in_is_shown_with_the_key_that_takes_it_out(home: Path) -> None:
+    async with sessions(home) as console:
+        facets = console.sessions.query_one("#facets", Static)
+        await console.press("slash", *"canary", "enter")
+        assert "with tool output" not in str(facets.content)
+        await console.press("t")
+        assert "with tool output: t" in str(facets.content)
+        await console.press("escape")
+        assert "with tool output: t" in str(facets.content)
