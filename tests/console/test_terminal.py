@@ -154,7 +154,7 @@ def test_a_home_that_vanishes_and_comes_back(tmp_path: Path, home: Path) -> None
         terminal.wait(lambda there: "The home is not there" not in there.grid.text, 15)
         on_ready(terminal)
         terminal.press("a")
-        terminal.see(f"✓ {READY}", 10)
+        terminal.see("✓ Added 1 entry", 10)
         terminal.press("q")
         assert terminal.leave(5) == 0
         assert b"Something went wrong" not in terminal.output
@@ -249,7 +249,7 @@ def test_in_tmux_a_proposal_is_decided_and_taken_back(tmp_path: Path, home: Path
         tmux("send-keys", "j")
         see(f"{READY}, from")
         tmux("send-keys", "a")
-        see(f"✓ {READY}")
+        see("✓ Added 1 entry")
         assert user.read_bytes() != before
         see("1 waiting")
         tmux("send-keys", "u")

@@ -132,7 +132,7 @@ def test_a_record_decided_by_three_at_once_lands_once(
     assert decided(tmp_path) == [("approve", READY)]
 
     def winners() -> int:
-        return sum(words(f"✓ {READY}")(console) for console in consoles) + (codes == 0)
+        return sum(words("✓ Added 1 entry")(console) for console in consoles) + (codes == 0)
 
     # What became of a key comes home after the count did.
     see_both(consoles, lambda _: winners() == 1)
@@ -155,7 +155,9 @@ def test_a_record_that_is_edited_elsewhere_is_not_applied_unseen(
     half.write_text(json.dumps(record))
     half.replace(path)
     first.press("a")
-    first.wait(lambda there: f"✗ {READY}" in there.grid.text or f"✓ {READY}" in there.grid.text, 10)
+    first.wait(
+        lambda there: f"✗ {READY}" in there.grid.text or "✓ Added 1 entry" in there.grid.text, 10
+    )
     user = (home / "memories/USER.md").read_text()
     assert shown not in user
     assert "Something else entirely." not in user
