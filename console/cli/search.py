@@ -13,6 +13,7 @@ from console.cli.session import Session, json_option, pass_session, print_json, 
 from core import text
 from core.conversations import Filters, Found, Hit, Order, Visibility
 from core.desk import searching
+from core.desk.past import names_of
 from core.errors import UsageError
 from core.recall.filters import Clock, moment
 
@@ -83,8 +84,6 @@ def search(
         print_json(shapes.home(opened) | past_shapes.found(found))
         return
     say_home(opened)
-    from console.screens.sessions_past import names_of
-
     untitled = [hit.session_id for hit in found.hits if not hit.title]
     _print(session, found, zone, names_of(opened, untitled))
 

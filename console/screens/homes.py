@@ -109,12 +109,11 @@ class HomesScreen(Jobs, ModalScreen["Place | None"]):
             return
         width = min(WIDE, self.app.size.width - 2) - FRAME
         names = min(NAME, max(len(item.name) for item in self._items))
-        prompts = [home_line(item, names, width) for item in self._items]
-        if self._list.option_count != len(prompts):
-            self._list.add_options(Option(prompt) for prompt in prompts)
+        if self._list.option_count != len(self._items):
+            self._list.add_options(Option(home_line(item, names, width)) for item in self._items)
             return
-        for number, prompt in enumerate(prompts):
-            self._list.replace_option_prompt_at_index(number, prompt)
+        for number, item in enumerate(self._items):
+            self._list.replace_option_prompt_at_index(number, home_line(item, names, width))
 
     def _failed(self, problem: Exception) -> None:
         cast("Host", self.app).show_problem(problem)

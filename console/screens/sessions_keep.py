@@ -192,7 +192,7 @@ class KeepingRoom(BelongingRoom):
             return
 
         def work() -> dict[str, str]:
-            from console.screens.sessions_past import names_of
+            from core.desk.past import names_of
 
             return names_of(opened, sorted({mark.session_id for mark in kept}))
 

@@ -238,26 +238,6 @@ def where_said(opened: Opened, text: str) -> tuple[Hit, str] | None:
     return None
 
 
-def names_of(opened: Opened, ids: Sequence[str]) -> dict[str, str]:
-    """What to call sessions that have no title: their chain's, with which part they are of it.
-
-    Raises :class:`UnreadableError`.
-    """
-    conversations = past(opened)
-    names: dict[str, str] = {}
-    for key in ids:
-        session = conversations.session(key)
-        if session is None:
-            continue
-        name = session.title or session.preview
-        if len(session.chain) > 1:
-            tip = conversations.session(session.chain[-1])
-            name = (tip.title if tip is not None else "") or name
-            name = f"{name} (part {session.chain.index(key) + 1} of {len(session.chain)})"
-        names[key] = name or key
-    return names
-
-
 def session_of(opened: Opened, named: str) -> Session:
     """The session that an id, its beginning or a pasted link names.
 

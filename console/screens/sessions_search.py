@@ -200,7 +200,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
             return
 
         def work() -> dict[str, str]:
-            from console.screens.sessions_past import names_of
+            from core.desk.past import names_of
 
             return names_of(opened, unknown)
 

@@ -79,7 +79,7 @@ def test_labelling_never_looks(cli: Cli, home: Path, monkeypatch: pytest.MonkeyP
     def never(*_: object) -> None:
         raise AssertionError("state.db was asked")
 
-    monkeypatch.setattr(origin, "_trace", never)
+    monkeypatch.setattr(origin, "trace", never)
     board = Board(opened(cli, home))
     board.read()
     assert [label.proposal.id for label in board.labels()] == [ID]

@@ -25,8 +25,16 @@ SOURCE = Path(console.__file__).parent
 DATA = Path(__file__).parents[1] / "data"
 #: Calls whose first argument is drawn, and attributes that are.
 DRAWN = {"Static", "Label", "Button", "Option", "update", "say", "notify", "set_content"}
-#: A screen's own way to say a sentence, which makes it safe.
-SAFE = {"self.say"}
+#: A screen's own way to say a sentence, which makes it safe; heads are painted by a function; and
+#: the updates of sets and mappings draw nothing.
+SAFE = {
+    "self.say",
+    "self.query_one('#heads', Heads).say",
+    "self._seen.update",
+    "self.stale.update",
+    "self.unseen.update",
+    "self.troubles.update",
+}
 TITLES = {"border_title", "border_subtitle", "tooltip"}
 LINK = "[@click=app.quit]{}[/] [/x] [red"
 
