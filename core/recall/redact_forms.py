@@ -64,7 +64,7 @@ _FORMS = tuple(
             ("authorization",),
             r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
             r"(?:(?:bearer|basic|token|digest|apikey|negotiate|bot)[ \t]+(?P<v>[^\s\"'`,;]{4,})"
-            r"|(?P<w>(?=[^\s\"'`,;]{0,200}(?:\d|(?-i:[a-z][A-Z])|[+/=])|[a-z]{16})"
+            r"|(?P<w>(?!\\)(?=[^\s\"'`,;]{0,200}(?:\d|(?-i:[a-z][A-Z])|[+/=])|[a-z]{16})"
             r"[^\s\"'`,;]{8,}))",
         ),
         (
@@ -125,12 +125,11 @@ _ASSIGNED = re.compile(
     r"(?P<value>[^\s\"'`<>,;\\]{1,512})"
 )
 #: A name and its value as an element of XML, and as neighbours in a table.
-_NEIGHBOURS = (
-    re.compile(r"<(?P<name>[\w.:-]{1,60})(?:[ \t][^<>]{0,200})?>(?P<value>[^<>]{1,512})</"),
-    re.compile(
-        r"\|[ \t]{0,20}[`*]{0,2}(?P<name>[\w. -]{1,60}?)[`*]{0,2}[ \t]{0,20}\|[ \t]{0,20}[`*]{0,2}"
-        r"(?P<value>[^\s|`*]{1,512})[`*]{0,2}[ \t]{0,20}(?=\|)"
-    ),
+_ELEMENT = re.compile(r"<(?P<name>[\w.:-]{1,60})(?:[ \t][^<>]{0,200})?>(?P<value>[^<>]{1,512})</")
+_CELLS = re.compile(
+    r"(?:^[ \t>]{0,8}\||\|[ \t])[ \t]{0,20}[`*]{0,2}(?P<name>[\w. -]{1,60}?)[`*]{0,2}[ \t]{0,20}"
+    r"\|[ \t]{0,20}[`*]{0,2}(?P<value>[^\s|`*]{1,512})[`*]{0,2}[ \t]{0,20}(?=\|(?:[ \t]|$))",
+    re.MULTILINE,
 )
 _WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pass")
@@ -156,8 +155,6 @@ _PLAIN_WORDS = frozenset(
             "hash",
             "field",
             "password",
-            "secret",
-            "set",
             "missing",
             "invalid",
             "wrong",
@@ -302,11 +299,15 @@ def _assigned(text: str) -> Iterator[Secret]:
             if match["quote"] and kind in (PASSWORD, SECRET):
                 end = max(end, _closing(match))
             yield Secret(start, end, kind)
-    for form in _NEIGHBOURS:
-        for match in form.finditer(text):
-            kind = kind_of_name(match["name"])
-            if kind and is_secret_value(kind, match["value"]):
-                yield Secret(*match.span("value"), kind)
+    for match in _ELEMENT.finditer(text):
+        kind = kind_of_name(match["name"])
+        if kind and is_secret_value(kind, match["value"]):
+            yield Secret(*match.span("value"), kind)
+    for match in _CELLS.finditer(text):
+        kind = kind_of_name(match["name"])
+        is_secret = is_secret_value if kind == PASSWORD else is_odd_secret
+        if kind and is_secret(kind, match["value"]):
+            yield Secret(*match.span("value"), kind)
 
 
 def _closing(match: re.Match[str]) -> int:

@@ -64,6 +64,8 @@ SECRETS = [
     ("SSHPASS=Hunter8!x sshpass -e ssh h", "Hunter8!x", "password"),
     ("<password>Hunter9!x</password>", "Hunter9!x", "password"),
     ("| user | bob |\n| password | Hunter1!x |", "Hunter1!x", "password"),
+    ("|password|7k|", "7k", "password"),
+    ("| password | z9 |", "z9", "password"),
     ("password: $ecret1", "$ecret1", "password"),
     ("Authorization: AbcDefGhiJkl", "AbcDefGhiJkl", "authorization"),
     (r'print("{\\\"password\\\": \\\"Hunter2!x\\\"}")', "Hunter2!x", "password"),
@@ -108,6 +110,8 @@ HARMLESS = [
     "password: $DB_PASSWORD and PASSWORD=$PASS and password: $password1",
     "Authorization: required",
     "| password | string | needed |",
+    "| hardcoded_secret | strict | a word |",
+    r"(token|secret|password|credential|api) and cat (\.env|\.pgpass|\.npmrc|\.pypirc)",
     "<password>string</password>",
     "bypass=1 compass: n2",
     "C:\\new\\table and mysql -p -h localhost",
@@ -253,7 +257,7 @@ def test_everything_the_advice_warns_of_is_hidden() -> None:
     assert len({kind for kind, _ in ISSUED}) == len(ISSUED)
 
 
-PARTS = ["a://", "a:b@", "password: ", "token=", "sk-", "a.", "a_", "-----BEGIN PRIVATE KEY-----", "-u a:", "eyJabcdefgh.", "A", "authorization: ", "1:AA", "key", "--token ", "cookie: a="]  # fmt: skip
+PARTS = ["a://", "a:b@", "password: ", "token=", "sk-", "a.", "a_", "-----BEGIN PRIVATE KEY-----", "-u a:", "eyJabcdefgh.", "A", "authorization: ", "1:AA", "key", "--token ", "cookie: a=", "mysql ", "<password>", "| password ", "|a", "\\", "\\n", "\x1b[1m", "%20", 'password="a ']  # fmt: skip
 
 
 @pytest.mark.parametrize("part", PARTS)
