@@ -38,6 +38,7 @@ class Picture:
 PICTURES: Mapping[str, Picture] = {
     "review": Picture((120, 32), ("@c31e9f60",)),
     "review-wide": Picture((180, 40), ("@0fd28b6e", "s")),
+    "sessions": Picture((140, 36), ("2", "j", "j")),
     "skills": Picture((140, 36), ("3", "j", "j")),
     "memory": Picture((120, 32), ("4", "j", "j", "j")),
     "journal": Picture((120, 32), ("@c31e9f60", "a", "a", "@b71d90e4", "a", "u", "5", "j", "j")),
