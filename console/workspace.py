@@ -173,12 +173,12 @@ class Workspace(Jobs, Problems):
             room.home_changed(areas)
 
     def rooms(self) -> list[Room]:
-        """Every mode that was seen."""
+        """Every mode that was seen; one that has no panes yet reads everything once it has."""
         return [
             screen
             for stack in self._screen_stacks.values()
             for screen in stack
-            if isinstance(screen, Room)
+            if isinstance(screen, Room) and screen.is_mounted
         ]
 
     # -- writing ---------------------------------------------------------------------------

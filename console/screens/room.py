@@ -116,7 +116,8 @@ class Room(Jobs, Screen[None]):
 
     def refresh_if_stale(self) -> None:
         """Load once the home is open, and again after every change."""
-        if self._stale and self.signoff.opened is not None:
+        # Before its panes are there it shows nothing: it is asked again when it appears.
+        if self._stale and self.is_mounted and self.signoff.opened is not None:
             self._stale = False
             self.reload()
 

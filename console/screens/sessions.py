@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -27,6 +27,17 @@ _NEEDS_MESSAGE = ("copy", "debug", "bookmark", "proposal")
 _NEEDS_CONVERSATION = ("family", "export", "copy_menu", "roles")
 
 
+class _ListPane(Vertical):
+    """The list with what stands above it; ``resized`` is called in every new width."""
+
+    def __init__(self, *children: Widget, classes: str, resized: Callable[[], None]) -> None:
+        super().__init__(*children, classes=classes)
+        self._resized = resized
+
+    def on_resize(self) -> None:
+        self._resized()
+
+
 class SessionsScreen(ListingRoom):
     """Look for what was said, land on it, read around it, and keep it."""
 
@@ -37,7 +48,9 @@ class SessionsScreen(ListingRoom):
     def panes(self) -> Iterable[Widget]:
         bar = SearchBar(placeholder="words, source:cli role:user after:7d in:project", id="search")
         facets = Static(Content(""), id="facets", markup=False)
-        yield Vertical(bar, facets, self.session_list(), self.hit_list(), classes="list")
+        # Its own width, not the screen's, says how its lines are broken: one pane or two.
+        rows = (bar, facets, self.session_list(), self.hit_list())
+        yield _ListPane(*rows, classes="list", resized=self.show_counts)
         yield from self.pages()
 
     def on_mount(self) -> None:

@@ -119,7 +119,7 @@ async def test_demand_3_the_change_is_shown_word_by_word_before_the_key(home: Pa
         assert all(line.content.cell_length <= console.review.preview.size.width for line in lines)
         (old,) = (line for line in lines if "seven" in line.content.plain)
         (new,) = (line for line in lines if "nine" in line.content.plain)
-        for line, word in ((old, "seven"), (new, "nine")):
+        for line, word in ((old, "[-seven-]"), (new, "nine")):
             plain, spans = line.content.plain, line.content.spans
             assert word in [plain[span.start : span.end] for span in spans]
         await console.press("a")

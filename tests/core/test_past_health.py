@@ -76,7 +76,7 @@ def test_how_the_index_stands(tmp_path: Path) -> None:
 def test_a_broken_index_is_said(tmp_path: Path) -> None:
     desk = opened(fixture_home(tmp_path / "home"), tmp_path)
     feed(desk)
-    (index,) = (tmp_path / "state" / indexing.FOLDER).iterdir()
+    index = indexing.index_folder(desk)
     (index / "messages" / "meta.json").unlink()
     ok, words = said(desk)["search index"]
     assert ok is False

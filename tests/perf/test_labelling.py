@@ -15,6 +15,7 @@ import pytest
 
 from core.desk import review
 from core.desk.opening import Opened, open_home
+from core.homes.hermes import proposals
 from core.homes.hermes.pending import Proposal
 from core.homes.hermes.proposals import Judging, plan_approval
 from core.plan import Plan
@@ -108,7 +109,7 @@ class Counter:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.files: list[str] = []
-        patch.setattr(review, "plan_approval", self)
+        patch.setattr(proposals, "plan_approval", self)
 
     def __call__(self, view: View, proposal: Proposal, judging: Judging) -> Plan:
         self.files.append(proposal.file)
