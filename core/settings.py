@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,24 +97,25 @@ def read_settings(path: Path) -> Settings:
             raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise UsageError(f"[keys] in {path} must map actions to keys, as text", _HINT)
-    if not isinstance(console, dict):
-        raise UsageError(f"[console] in {path} must be a table", _HINT)
-    for name, value in console.items():
-        if name not in _CONSOLE:
-            raise UsageError(f"[console] in {path} has an unknown key {name!r}", _HINT)
-        if not isinstance(value, bool):
-            raise UsageError(f"console.{name} in {path} must be true or false", _HINT)
-    if not isinstance(offered, dict):
-        raise UsageError(f"[mcp] in {path} must be a table", _HINT)
-    for name, value in offered.items():
-        if name not in MCP:
-            raise UsageError(f"[mcp] in {path} has an unknown key {name!r}", _HINT)
-        if not isinstance(value, bool):
-            raise UsageError(f"mcp.{name} in {path} must be true or false", _HINT)
+    _check_switches(path, "console", console, _CONSOLE)
+    _check_switches(path, "mcp", offered, MCP)
     off = frozenset(name for name, on in guards.items() if not on)
     mcp_off = frozenset(name for name, on in offered.items() if not on)
     return Settings(off, terminal, index, keys, **console, mcp_off=mcp_off)
 
 
 _CONSOLE = ("title", "bell")
+
+
+def _check_switches(path: Path, table: str, values: object, known: Container[str]) -> None:
+    """Raise :class:`UsageError` unless ``values`` are a table of ``known`` keys, true or false."""
+    if not isinstance(values, dict):
+        raise UsageError(f"[{table}] in {path} must be a table", _HINT)
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"[{table}] in {path} has an unknown key {name!r}", _HINT)
+        if not isinstance(value, bool):
+            raise UsageError(f"{table}.{name} in {path} must be true or false", _HINT)
+
+
 _HINT = "Mend or remove the line; the README lists every setting"

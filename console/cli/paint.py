@@ -202,6 +202,11 @@ def age(created_at: float | None, now: datetime) -> str:
     return span(now.timestamp() - created_at) if is_date(created_at) else "unknown"
 
 
+def moment(at: float | None) -> str:
+    """A date and time where the person is; empty for none, or one off the calendar."""
+    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}" if is_date(at) else ""
+
+
 def span(seconds: float) -> str:
     """A length of time in its largest unit: ``40s``, ``5m``, ``7h``, ``3d``, ``8w``."""
     return ages.span(seconds) or "ahead"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 
 import click
 from rich.text import Text
@@ -85,7 +85,7 @@ def search(
         return
     say_home(opened)
     untitled = [hit.session_id for hit in found.hits if not hit.title]
-    _print(session, found, zone, names_of(opened, untitled))
+    _print(session, found, names_of(opened, untitled))
 
 
 def _moment(option: str, value: str | None, clock: Clock) -> float | None:
@@ -97,14 +97,14 @@ def _moment(option: str, value: str | None, clock: Clock) -> float | None:
     return found
 
 
-def _print(session: Session, found: Found, zone: tzinfo, names: Mapping[str, str]) -> None:
+def _print(session: Session, found: Found, names: Mapping[str, str]) -> None:
     if found.literally or found.effective != found.query.strip():
         literally = " (read word by word)" if found.literally else ""
         paint.tell(f"Searched for: {found.effective}{literally}", "dim")
     for asked, word in found.corrected:
         paint.tell(f"Nothing says {asked}: searched for {word}", "yellow")
     for hit in found.hits:
-        paint.say([Text(), *_hit(hit, zone, names)])
+        paint.say([Text(), *_hit(hit, names)])
     if not found.hits:
         paint.tell("Nothing was found. All words must stand in one message: try fewer, or OR.")
     left = [
@@ -128,8 +128,8 @@ def _print(session: Session, found: Found, zone: tzinfo, names: Mapping[str, str
         paint.hint("Read on", f"{line} --around {first.message_id}")
 
 
-def _hit(hit: Hit, zone: tzinfo, names: Mapping[str, str]) -> list[Text]:
-    facts = [hit.session_id, hit.source, _day(hit.at, zone), f"#{hit.message_id} {hit.role}"]
+def _hit(hit: Hit, names: Mapping[str, str]) -> list[Text]:
+    facts = [hit.session_id, hit.source, paint.moment(hit.at), f"#{hit.message_id} {hit.role}"]
     if hit.visibility is not Visibility.LIVE:
         facts.append(str(hit.visibility))
     if hit.more:
@@ -143,9 +143,3 @@ def _hit(hit: Hit, zone: tzinfo, names: Mapping[str, str]) -> list[Text]:
     room = paint.room()
     lines = paint.hang(Text("  "), marked, room)
     return [lead, paint.plain("  " + " · ".join(filter(None, facts)), "dim"), *lines]
-
-
-def _day(at: float | None, zone: tzinfo) -> str:
-    from core.clock import is_date
-
-    return f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M}" if is_date(at) else ""

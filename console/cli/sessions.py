@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import click
 from rich.text import Text
 
@@ -11,7 +9,6 @@ from console.cli import paint, past_shapes, shapes
 from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core import conversations as past
 from core import text
-from core.clock import is_date
 from core.desk import past as desk
 from core.desk.opening import Opened
 
@@ -127,7 +124,7 @@ def print_reading(found: desk.Reading, opened: Opened) -> None:
     session = found.session
     title = session.title or session.preview or session.id
     paint.tell(title, "bold")
-    facts = [session.id, session.source, _when(session.started_at), session.model]
+    facts = [session.id, session.source, paint.moment(session.started_at), session.model]
     facts.append(paint.count(found.total, "message"))
     if found.rows > found.total:
         facts.append(f"{found.rows - found.total:,} more the agent does not see")
@@ -154,13 +151,9 @@ def print_reading(found: desk.Reading, opened: Opened) -> None:
 
 def _head(message: past.Message, anchor: bool) -> Text:
     who = message.tool_name or message.role if message.role == "tool" else message.role
-    words = [f"#{message.id}", who, _when(message.at)]
+    words = [f"#{message.id}", who, paint.moment(message.at)]
     if message.visibility is not past.Visibility.LIVE:
         words.append(f"({message.visibility})")
     words += [f"({note})" for note in (*message.notes, message.handoff) if note]
     line = paint.plain(" ".join(filter(None, words)), "bold")
     return Text("→ ", style="bold") + line if anchor else line
-
-
-def _when(at: float | None) -> str:
-    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}" if is_date(at) else ""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.app import App, SuspendNotSupported
 
 from console.editors import editor_command
+from console.render import ink
 from core.errors import SignoffError, StateError, UnreadableError
 
 if TYPE_CHECKING:
     from console.screens.host import Host
+    from console.screens.room import Room
 
 _NOTHING = "Nothing was changed"
 _NO_EDITOR = "Set EDITOR before starting signoff"
@@ -109,3 +111,20 @@ def _typed(app: App[Any], command: list[str], path: Path, text: str) -> str | No
         ) from None
     except OSError as problem:
         raise EditorError(f"The text cannot be read back: {problem.strerror}", _NOTHING) from None
+
+
+def type_again(room: Room, drafts: Mapping[str, str], key: str, text: str) -> str | None:
+    """What the person typed; what could not be written last time stands there already.
+
+    ``None`` when nothing is to be done, which ``room`` has said by then.
+    """
+    draft = drafts.get(key)
+    try:
+        typed = edit_text(room.app, text if draft is None else draft)
+    except SignoffError as problem:
+        room.flash(f"{problem.message}. {problem.hint}", ink.DANGER)
+        return None
+    typed = draft if typed is None else typed
+    if typed is None:
+        room.flash("The text is the same; nothing was done", ink.LABEL)
+    return typed

@@ -279,7 +279,10 @@ class MemoryScreen(Browser):
 
     def action_edit(self) -> None:
         item = self._chosen()
-        if item is None or (typed := self._typed(item.key, item.text)) is None:
+        if item is None:
+            return
+        typed = editor.type_again(self, self._drafts, item.key, item.text)
+        if typed is None:
             return
         store = self._stores[item.path]
 
@@ -296,7 +299,7 @@ class MemoryScreen(Browser):
             return
         store = self._stores[item.path]
         draft = f"{store.path}+"
-        if (typed := self._typed(draft, "")) is None:
+        if (typed := editor.type_again(self, self._drafts, draft, "")) is None:
             return
 
         def plan(opened: Opened) -> Plan:
@@ -354,21 +357,6 @@ class MemoryScreen(Browser):
                 self._write(lambda _opened: plan, item.key)
 
         self.app.push_screen(Confirm(title, "mends it", partial(planned_lines, outcome)), answered)
-
-    def _typed(self, key: str, text: str) -> str | None:
-        """What the person typed; what could not be written last time stands there already."""
-        from core.errors import SignoffError
-
-        draft = self._drafts.get(key)
-        try:
-            typed = editor.edit_text(self.app, text if draft is None else draft)
-        except SignoffError as problem:
-            self.flash(f"{problem.message}. {problem.hint}", ink.DANGER)
-            return None
-        typed = draft if typed is None else typed
-        if typed is None:
-            self.flash("The text is the same; nothing was done", ink.LABEL)
-        return typed
 
     def _write(
         self,

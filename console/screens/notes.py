@@ -162,7 +162,10 @@ class NotesScreen(Browser):
 
     def action_edit(self) -> None:
         item = self._chosen()
-        if item is None or (typed := self._typed(item.key, item.text)) is None:
+        if item is None:
+            return
+        typed = editor.type_again(self, self._drafts, item.key, item.text)
+        if typed is None:
             return
 
         def plan(opened: Opened) -> Plan:
@@ -187,7 +190,7 @@ class NotesScreen(Browser):
 
     def _add(self, item: NoteItem, kind: str) -> None:
         draft = f"{item.path}+"
-        if (typed := self._typed(draft, "")) is None:
+        if (typed := editor.type_again(self, self._drafts, draft, "")) is None:
             return
 
         def plan(opened: Opened) -> Plan:
@@ -196,21 +199,6 @@ class NotesScreen(Browser):
             return add_to(opened, item.path, typed, kind=kind)
 
         self._write(plan, draft, typed, added=item.path)
-
-    def _typed(self, key: str, text: str) -> str | None:
-        """What the person typed; what could not be written last time stands there already."""
-        from core.errors import SignoffError
-
-        draft = self._drafts.get(key)
-        try:
-            typed = editor.edit_text(self.app, text if draft is None else draft)
-        except SignoffError as problem:
-            self.flash(f"{problem.message}. {problem.hint}", ink.DANGER)
-            return None
-        typed = draft if typed is None else typed
-        if typed is None:
-            self.flash("The text is the same; nothing was done", ink.LABEL)
-        return typed
 
     def _write(
         self,
