@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 
 import click
 from rich.text import Text
@@ -66,9 +65,7 @@ def search(
     after: before: title: in: among the words. Behind -- a query may begin with a dash.
     """
     opened = session.open()
-    zone = datetime.now().astimezone().tzinfo
-    assert zone is not None
-    clock = Clock(opened.clock(), zone)
+    clock = Clock(opened.clock(), zone=None)
     filters = Filters(
         sources=source,
         roles=role,
@@ -78,7 +75,7 @@ def search(
         with_tool_output=tool_output,
         with_undone=undone,
     )
-    request = searching.Request(" ".join(words), zone, filters, Order(sort), limit)
+    request = searching.Request(" ".join(words), None, filters, Order(sort), limit)
     found = searching.search(opened, request)
     if as_json:
         print_json(shapes.home(opened) | past_shapes.found(found))

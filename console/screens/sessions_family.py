@@ -99,7 +99,7 @@ class BelongingRoom(SearchingRoom):
             return
 
         def work() -> Found:
-            from console.screens.sessions_past import LINK, session_of, zone_here
+            from console.screens.sessions_past import LINK, session_of
             from core.desk.past import owner
             from core.recall.filters import Clock, moment
 
@@ -112,7 +112,7 @@ class BelongingRoom(SearchingRoom):
                     return Found(trouble=f"There is no message {number}")
                 return Found(Target(session_id, number))
             if not wanted.startswith(LINK):
-                at = moment(wanted, Clock(opened.clock(), zone_here()))
+                at = moment(wanted, Clock(opened.clock(), zone=None))
                 if at is not None:
                     return Found(at=at)
             return Found(Target(session_of(opened, wanted).id, part=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 
 from console.ages import age
 from console.render.sessions import Counts, Facets, HitItem, SessionItem, name_of
@@ -102,13 +102,6 @@ class Conversation:
     query: Query | None = None
 
 
-def zone_here() -> tzinfo:
-    """The time zone of this machine."""
-    zone = datetime.now().astimezone().tzinfo
-    assert zone is not None
-    return zone
-
-
 # -- the list --------------------------------------------------------------------------------------
 
 
@@ -197,7 +190,7 @@ def search_page(
         return Results(line, (HitItem(hit, age(last, now)),), None, None)
     request = Request(
         line,
-        zone_here(),
+        None,
         Filters(
             sources=(facets.source,) if facets.source else (),
             with_hidden=facets.hidden,
@@ -230,7 +223,7 @@ def where_said(opened: Opened, text: str) -> tuple[Hit, str] | None:
     )
     for count in PHRASES:
         phrase = " ".join(words[:count])
-        request = Request(f'"{phrase}"', zone_here(), everything, Order.OLDEST, 1)
+        request = Request(f'"{phrase}"', None, everything, Order.OLDEST, 1)
         found = search(opened, request) if phrase else None
         # A word in another spelling is another text.
         if found is not None and found.hits and not found.corrected:

@@ -35,10 +35,10 @@ MOST = 100_000
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to search for. ``filters`` are added to those written in ``text``; ``zone`` is what
-    times in it mean."""
+    times in it mean, ``None`` for this machine's."""
 
     text: str
-    zone: tzinfo
+    zone: tzinfo | None
     filters: Filters = field(default_factory=Filters)
     order: Order = Order.RANKED
     limit: int = LIMIT

@@ -19,10 +19,14 @@ _ID_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The moment a query is read and the zone its naive times are meant in."""
+    """The moment a query is read and the zone its naive times are meant in.
+
+    ``None`` is the zone of this machine, which knows when its summer begins and ends; what
+    ``datetime.astimezone()`` answers is an offset that holds today.
+    """
 
     now: datetime
-    zone: tzinfo = UTC
+    zone: tzinfo | None = UTC
 
 
 def apply(filters: Filters, name: str, value: str, clock: Clock) -> Filters | str:
@@ -65,7 +69,8 @@ def moment(value: str, clock: Clock) -> float | None:
         days = {"today": 0, "yesterday": 1}.get(value.lower())
         if days is not None:
             today = clock.now.astimezone(clock.zone).replace(hour=0, minute=0, second=0)
-            return (today.replace(microsecond=0) - timedelta(days=days)).timestamp()
+            midnight = today.replace(microsecond=0, tzinfo=clock.zone) - timedelta(days=days)
+            return midnight.timestamp()
         at = datetime.fromisoformat(value)
         return (at if at.tzinfo else at.replace(tzinfo=clock.zone)).timestamp()
     except (ValueError, OverflowError):

@@ -98,8 +98,9 @@ class Query:
         return self.terms is None and not self.symbols
 
 
-def parse(text: str, *, now: datetime, zone: tzinfo = UTC) -> Query:
-    """Read ``text``. ``now`` is where ages like ``7d`` count from, ``zone`` what naive times mean.
+def parse(text: str, *, now: datetime, zone: tzinfo | None = UTC) -> Query:
+    """Read ``text``. ``now`` is where ages like ``7d`` count from, ``zone`` what naive times mean
+    (``None``: this machine's).
 
     Never raises; a filter with a bad value is left out with a note.
     """

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from datetime import timedelta, timezone
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -161,6 +164,61 @@ def test_ages_and_zones() -> None:
     assert asked("after:yesterday").filters.after == now - 36 * 3600
     assert asked("after:2026-11-30T12:00Z").filters.after == now
     assert asked('after:"2026-11-30 12:00"').filters.after == now
+
+
+@pytest.fixture(params=["named", "this machine's"])
+def berlin(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tzinfo | None]:
+    """Summer is from 29 March to 25 October 2026 there."""
+    if request.param == "named":
+        yield ZoneInfo("Europe/Berlin")
+        return
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield None
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("2026-03-28", "2026-03-28T00:00+01:00"),
+        ("2026-03-29", "2026-03-29T00:00+01:00"),
+        ("2026-03-30", "2026-03-30T00:00+02:00"),
+        ("2026-03-29T04:00", "2026-03-29T04:00+02:00"),
+        ("2026-10-25", "2026-10-25T00:00+02:00"),
+        ("2026-10-26", "2026-10-26T00:00+01:00"),
+        ("2026-10-25T04:00", "2026-10-25T04:00+01:00"),
+        ("2026-07-01", "2026-07-01T00:00+02:00"),
+        ("2026-12-01", "2026-12-01T00:00+01:00"),
+    ],
+)
+def test_a_day_begins_as_it_did_there_then(berlin: tzinfo | None, value: str, meant: str) -> None:
+    """Whether it is summer when the query is read makes no difference."""
+    for now in (datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC)):
+        read = parse(f"after:{value} before:{value}", now=now, zone=berlin)
+        assert read.filters.after == datetime.fromisoformat(meant).timestamp()
+        assert read.filters.before == read.filters.after
+
+
+@pytest.mark.parametrize(
+    ("now", "today", "yesterday"),
+    [
+        ("2026-03-29T12:00+02:00", "2026-03-29T00:00+01:00", "2026-03-28T00:00+01:00"),
+        ("2026-03-30T00:30+02:00", "2026-03-30T00:00+02:00", "2026-03-29T00:00+01:00"),
+        ("2026-10-25T12:00+01:00", "2026-10-25T00:00+02:00", "2026-10-24T00:00+02:00"),
+        ("2026-10-26T00:30+01:00", "2026-10-26T00:00+01:00", "2026-10-25T00:00+02:00"),
+    ],
+)
+def test_today_begins_at_midnight_there(
+    berlin: tzinfo | None, now: str, today: str, yesterday: str
+) -> None:
+    at = datetime.fromisoformat(now)
+    for value, meant in (("today", today), ("yesterday", yesterday)):
+        read = parse(f"after:{value}", now=at, zone=berlin)
+        assert read.filters.after == datetime.fromisoformat(meant).timestamp()
 
 
 def test_in_is_a_link_an_id_or_a_workspace() -> None:
