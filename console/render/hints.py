@@ -12,6 +12,7 @@ _KEYS = (
     (re.compile(r"`signoff journal`"), f"the journal ({_JOURNAL})"),
     (re.compile(r"`signoff edit ID --[^`]*`"), "E"),
     (re.compile(r"`signoff edit ID`"), "e"),
+    (re.compile(r"`signoff approve ID --as NAME`"), "P"),
 )
 
 

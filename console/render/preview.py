@@ -80,6 +80,8 @@ def _lines(shown: Preview, width: int, split: bool, folded: bool) -> Iterator[Li
         yield from entry_lines(shown.entries, width, split=split, folded=folded, spots=shown.spots)
     else:
         yield from file_lines(shown.changes, width, split=split, folded=folded, spots=shown.spots)
+        if not shown.changes:
+            yield from standing_lines(shown.entries, width, split=split, folded=folded)
     for name, value in shown.proposed:
         yield Line(Content(""))
         for number, piece in enumerate(wrapped(ink.line(name, ink.TITLE), width)):
@@ -174,6 +176,22 @@ def file_lines(
             continue
         found = as_stored(after, spots.get(change.path, ()))
         yield from diff_lines(before, after, width, split=split, folded=folded, spots=found)
+
+
+def standing_lines(
+    entries: Sequence[EntryChange], width: int, *, split: bool, folded: bool
+) -> Iterator[Line]:
+    """What stands where a proposal cannot go, beside what is proposed."""
+    for pair in entries:
+        yield Line(Content(""))
+        title = Content.styled("What stands there, and what is proposed", ink.TITLE)
+        for number, piece in enumerate(wrapped(title, width)):
+            yield Line(piece, anchor="standing" if number == 0 else None)
+        if pair.before is None:
+            yield Line(Content.styled("  What stands there is no text", ink.LABEL))
+        else:
+            before, after = pair.before, pair.after or ""
+            yield from diff_lines(before, after, width, split=split, folded=folded)
 
 
 def _lines_of(entry: str | None) -> str:

@@ -303,8 +303,34 @@ def test_people_are_told_in_words(cli: Cli, home: Path) -> None:
         answer = cli(*start, *words)
         assert answer.code == 0, answer
         assert str(home) in answer.out
-    assert "what stands there, and what is proposed" in cli(*start, "show", CLASH).out
+    shown = cli(*start, "show", CLASH).out
+    assert "what stands there, and what is proposed" in shown
+    assert "`signoff approve ID --as NAME`" in " ".join(shown.split())
     assert "13 notes" not in cli(*start, "notes").out
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "link", "empty folder"])
+def test_what_undo_could_not_bring_back_is_left_to_a_person(
+    run: Run, home: Path, what: str
+) -> None:
+    odd = home / "skill-proposals" / ATLAS / "odd.md"
+    if what == "pipe":
+        os.mkfifo(odd)
+    elif what == "link":
+        odd.symlink_to("/etc/hostname")
+    else:
+        odd.mkdir()
+        if what == "folder":
+            (odd / "inside").write_text("x")
+    (row,) = [each for each in run("pending")["unreadable"] if each["id"] == "odd"]
+    by_hand = what in ("pipe", "folder")
+    (result,) = run("approve", "odd", code=1)["results"]
+    assert ("by hand" in result["message"]) == by_hand
+    (result,) = run("reject", "odd", code=int(by_hand))["results"]
+    assert os.path.lexists(odd) == by_hand
+    if not by_hand:
+        run("undo")
+        assert os.path.lexists(odd)
 
 
 def test_the_broken_draft_can_only_be_refused(run: Run) -> None:

@@ -30,6 +30,7 @@ from tests.console.plain import Cli
 ATLAS = "67b506f04aa724b1"
 NOTES = f"memory/{ATLAS}/MEMORY.md"
 READY = "01a01e6d61807e15986d8d3bb4b327e4"
+CLASH = "01a0238c6a80789dbf80ebb80a447b7e"
 Typing = Callable[[str], str | None]
 
 
@@ -109,7 +110,7 @@ async def test_add_amend_forget_and_all_taken_back(
         types(monkeypatch, lambda text: text.replace("ninety", "sixty"))
         await console.press("e")
         assert "pauses sixty seconds" in (home / NOTES).read_text()
-        assert console.flash.startswith("✓ A note of MEMORY.md is amended")
+        assert console.flash.startswith("✓ A note of MEMORY.md was amended")
         assert "pauses sixty seconds" in console.words
         types(monkeypatch, lambda _: "The deploy script pauses sixty seconds before any rollback.")
         await console.press("a", "1")
@@ -280,6 +281,16 @@ async def test_a_name_that_is_taken_is_refused(home: Path) -> None:
         await console.press("P", *"log-triage", "enter")
         assert "There is a skill log-triage already" in console.flash
         assert tree(home) == before
+
+
+async def test_a_clash_shows_the_difference_and_the_keys_that_help(home: Path) -> None:
+    async with open_console(home) as console:
+        await console.at(CLASH)
+        assert "edit the proposal (e), or promote it under another name (P)" in console.words
+        assert "--as" not in console.words
+        assert "What stands there, and what is proposed" in console.words
+        assert "3 - description: \"Checklist to run before a deploy.\"" in console.words
+        assert "3 + description: \"Run the pre-deploy checklist.\"" in console.words
 
 
 async def test_a_hermes_home_says_why_it_has_no_such_key(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
 from core.homes.vak.home import AGENTS, PROPOSALS
 from core.homes.vak.skill_text import SkillText, read_skill
+from core.homes.vak.waiting import comes_back
 from core.homes.vak.waiting import read as read_waiting
 from core.model import NodeKind
 from core.view import Source, View, join, name, parent, sha256
@@ -111,11 +112,12 @@ def _read(
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
-        return Unreadable(key, file, SKILLS, _reason(problem))
+        return Unreadable(key, file, SKILLS, _reason(problem), by_hand=True)
     if node is None:
         return None
     if node.kind is not NodeKind.FILE:
-        return Unreadable(key, file, SKILLS, _NOT_A_FILE[node.kind])
+        by_hand = not comes_back(source, file, node.kind)
+        return Unreadable(key, file, SKILLS, _NOT_A_FILE[node.kind], by_hand)
     digest = sha256(node.data)
     if known is not None and (known.sha256, known.mode, known.id) == (digest, node.mode, key):
         return known

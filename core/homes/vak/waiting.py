@@ -72,6 +72,16 @@ def read(source: Source, root: str, ids: frozenset[str] | None) -> Iterator[Prop
                 yield entry
 
 
+def comes_back(source: Source, file: str, kind: NodeKind) -> bool:
+    """Whether undo could bring back what stands there: a link, or a folder with nothing in it."""
+    if kind is not NodeKind.DIR:
+        return kind is NodeKind.LINK
+    try:
+        return not source.names(file)
+    except (OSError, ValueError):
+        return False
+
+
 def is_note(proposal: Proposal) -> bool:
     """Whether a proposal of a vak home is a note, and no skill."""
     return proposal.subsystem == SUBSYSTEM
@@ -133,13 +143,14 @@ def _read(source: Source, file: str, stem: str) -> Proposal | Unreadable | None:
         if node is None:
             return None
         if node.kind is not NodeKind.FILE:
-            return Unreadable(stem, file, SUBSYSTEM, "no file")
+            by_hand = not comes_back(source, file, node.kind)
+            return Unreadable(stem, file, SUBSYSTEM, "no file", by_hand)
         raw = parse_record(node.data)
     except NotARecordError as problem:
         return Unreadable(stem, file, SUBSYSTEM, str(problem))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        return Unreadable(stem, file, SUBSYSTEM, reason.lower())
+        return Unreadable(stem, file, SUBSYSTEM, reason.lower(), by_hand=True)
     # Loads pydantic, which no screen needs before its first frame.
     from core.homes.hermes.envelope import read_envelope
 
