@@ -7,17 +7,17 @@ from typing import Any
 
 from console.mcp.answers import Answer, of_json, refused
 from console.mcp.arguments import Memory, ProposeSkill, Remember, SessionSearch
+from console.mcp.asking import Asker
 from core.desk.opening import Opened
 from core.desk.staging import Staged, stage_memory, stage_skill
 from core.homes.hermes.recall.profiles import Profiles
 from core.homes.hermes.recall.tool import recall
-from core.homes.hermes.staging import Caller
 
 _WAITS = "It waits for a person to approve it; nothing is saved until then."
 _LISTED = 60
 
 
-def session_search(opened: Opened, call: SessionSearch, caller: Caller) -> Answer:
+def session_search(opened: Opened, call: SessionSearch, by: Asker) -> Answer:
     """What the agent's own tool answers."""
     found = opened.found
     answer = recall(
@@ -31,7 +31,7 @@ def session_search(opened: Opened, call: SessionSearch, caller: Caller) -> Answe
     return of_json(answer) if answer["success"] else refused(str(answer["error"]))
 
 
-def memory(opened: Opened, call: Memory, caller: Caller) -> Answer:
+def memory(opened: Opened, call: Memory, by: Asker) -> Answer:
     """Stage a change of a memory file."""
     given = call.given()
     if call.operations:
@@ -40,17 +40,17 @@ def memory(opened: Opened, call: Memory, caller: Caller) -> Answer:
         given["operations"] = [each.given() for each in call.operations]
     elif call.action is None:
         return refused("Give an action: add, replace, remove or patch, or operations.")
-    return told(stage_memory(opened, {"target": call.target, **given}, caller))
+    return told(stage_memory(opened, {"target": call.target, **given}, by.caller))
 
 
-def remember(opened: Opened, call: Remember, caller: Caller) -> Answer:
+def remember(opened: Opened, call: Remember, by: Asker) -> Answer:
     """Stage one note as a new entry."""
     target = "user" if call.scope == "profile" else "memory"
     payload = {"action": "add", "target": target, "content": call.note}
-    return told(stage_memory(opened, payload, caller))
+    return told(stage_memory(opened, payload, by.caller))
 
 
-def propose_skill(opened: Opened, call: ProposeSkill, caller: Caller) -> Answer:
+def propose_skill(opened: Opened, call: ProposeSkill, by: Asker) -> Answer:
     """Stage a change of a skill."""
     given = call.given()
     description, instructions = given.pop("description", None), given.pop("instructions", None)
@@ -60,7 +60,7 @@ def propose_skill(opened: Opened, call: ProposeSkill, caller: Caller) -> Answer:
         given["content"] = skill_text(call.name, description, instructions)
     elif description is not None:
         return refused("A description belongs into content, or beside instructions.")
-    return told(stage_skill(opened, {**given, "action": call.action}, caller))
+    return told(stage_skill(opened, {**given, "action": call.action}, by.caller))
 
 
 def skill_text(name: str, description: str, instructions: str) -> str:

@@ -10,20 +10,19 @@ from pathlib import Path
 
 from console.mcp.answers import Answer, of_json, refused, whole
 from console.mcp.arguments import IngestCode, IngestWiki, Learn, Recall, Retire, Stats
+from console.mcp.asking import Asker
 from core.desk import knowledge as desk
 from core.desk.knowledge import Shelf
 from core.desk.opening import Opened
 from core.errors import NotFoundError
-from core.homes.hermes.staging import Caller
 from core.homes.rag import ingest
-from core.homes.rag.building import Ingested
 from core.homes.rag.projects import Entry, read_projects
 from core.homes.rag.recall import Tops
 
 _FIRST = "Call recall first and use the id it prints"
 
 
-def recall(opened: Opened, call: Recall, caller: Caller) -> Answer:
+def recall(opened: Opened, call: Recall, by: Asker) -> Answer:
     """What the store has on a question, in the stated shape."""
     shelf = shelf_of(opened)
     tops = Tops(call.top_wiki, call.top_code, call.top_memory)
@@ -32,7 +31,7 @@ def recall(opened: Opened, call: Recall, caller: Caller) -> Answer:
     return Answer(whole(found.recalled.text))
 
 
-def learn(opened: Opened, call: Learn, caller: Caller) -> Answer:
+def learn(opened: Opened, call: Learn, by: Asker) -> Answer:
     """Store a note: its id, and what else there is to know."""
     shelf = shelf_of(opened)
     project = _project(shelf, call.project)
@@ -43,7 +42,7 @@ def learn(opened: Opened, call: Learn, caller: Caller) -> Answer:
     return Answer(told)
 
 
-def retire(opened: Opened, call: Retire, caller: Caller) -> Answer:
+def retire(opened: Opened, call: Retire, by: Asker) -> Answer:
     """Withdraw a note; who did it stands in the journal."""
     shelf = shelf_of(opened)
     try:
@@ -51,11 +50,11 @@ def retire(opened: Opened, call: Retire, caller: Caller) -> Answer:
     except (NotFoundError, desk.AmbiguousError) as problem:
         more = f" {problem.hint}." if isinstance(problem, desk.AmbiguousError) else ""
         return refused(f"{problem.message}.{more} {_FIRST}.")
-    receipt = desk.carry_out(shelf, plan, caller.words)
+    receipt = desk.carry_out(shelf, plan, by.caller.words)
     return Answer(whole(receipt.message)) if receipt.ok else refused(receipt.message)
 
 
-def stats(opened: Opened, call: Stats, caller: Caller) -> Answer:
+def stats(opened: Opened, call: Stats, by: Asker) -> Answer:
     """The counts of a project, under the original's names."""
     shelf = shelf_of(opened)
     found = desk.stats(shelf, _project(shelf, call.project))
@@ -74,32 +73,36 @@ def stats(opened: Opened, call: Stats, caller: Caller) -> Answer:
     )
 
 
-def ingest_code(opened: Opened, call: IngestCode, caller: Caller) -> Answer:
+def ingest_code(opened: Opened, call: IngestCode, by: Asker) -> Answer:
     """Take the code below a folder in, if a person named it in the projects file."""
     shelf = shelf_of(opened)
     folder = _allowed(shelf, call.root)
     if folder is None:
         return _outside(shelf, call.root)
+    name = _named(call.project, call.root, folder)
     done = ingest.ingest_code(
         shelf.own,
         folder,
-        call.project.strip() or folder.name,
+        name,
         cap=shelf.rag.chunk_cap,
         skip_json=shelf.rag.skip_json,
         rebuild=call.rebuild,
         embed=desk.embed(shelf),
+        tell=by.tell,
     )
-    return _taken("code", done)
+    return Answer(whole(f"code layer [{name}]: {done.pieces} nodes from {done.files} files"))
 
 
-def ingest_wiki(opened: Opened, call: IngestWiki, caller: Caller) -> Answer:
+def ingest_wiki(opened: Opened, call: IngestWiki, by: Asker) -> Answer:
     """Take the wiki pages below a folder in, if a person named it in the projects file."""
     shelf = shelf_of(opened)
     folder = _allowed(shelf, call.wiki_dir)
     if folder is None:
         return _outside(shelf, call.wiki_dir)
-    name = call.project.strip() or folder.name
-    return _taken("wiki", ingest.ingest_wiki(shelf.own, folder, name, embed=desk.embed(shelf)))
+    name = _named(call.project, call.wiki_dir, folder)
+    make = desk.embed(shelf)
+    done = ingest.ingest_wiki(shelf.own, folder, name, embed=make, tell=by.tell)
+    return Answer(whole(f"wiki layer [{name}]: {done.pieces} nodes"))
 
 
 def shelf_of(opened: Opened) -> Shelf:
@@ -131,6 +134,11 @@ def _allowed(shelf: Shelf, written: str) -> Path | None:
     return folder if inside and folder.is_dir() else None
 
 
+def _named(project: str, written: str, folder: Path) -> str:
+    """The project meant; without one it is the folder's name, as it was written."""
+    return project.strip() or os.path.basename(written.rstrip("/")) or folder.name
+
+
 def _entries(shelf: Shelf) -> tuple[Entry, ...]:
     return read_projects(shelf.rag.projects_file, shelf.user_home)
 
@@ -139,10 +147,4 @@ def _outside(shelf: Shelf, written: str) -> Answer:
     return refused(
         f"{written} is no folder below a path of {shelf.rag.projects_file}; nothing was changed,"
         " a person has to name it there."
-    )
-
-
-def _taken(layer: str, done: Ingested) -> Answer:
-    return Answer(
-        whole(f"{layer} layer [{done.project}]: {done.pieces} nodes from {done.files} files")
     )

@@ -6,14 +6,17 @@ no traceback leaves this module.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any, TextIO, cast
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -30,12 +33,14 @@ from mcp.types import Tool as Described
 
 from console.mcp import arguments
 from console.mcp.answers import Answer, refused, whole
+from console.mcp.asking import Asker, Reports, StoppedError, silent
 from console.mcp.calls import Calls
 from console.mcp.lines import Lines
 from console.mcp.tools import Offer, Tool
 from core.desk.opening import Opened
 from core.errors import SignoffError
 from core.homes.hermes.staging import Caller
+from core.homes.rag.ingest import Progress, Tell
 from core.text import one_line
 
 #: Calls of one client that are worked on at a time.
@@ -76,8 +81,9 @@ def made(desk: Desk) -> Server[Any]:
         told = context.session.client_params
         client = told.client_info if told else None
         caller = Caller(_name(client.name), _name(client.version)) if client else Caller()
+        tell = Reports(_sender(context), _is_stopped)
         answer = await anyio.to_thread.run_sync(
-            desk.answer, asked.name, asked.arguments, caller, limiter=limiter
+            desk.answer, asked.name, asked.arguments, caller, tell, limiter=limiter
         )
         texts = [answer.text, answer.more] if answer.more else [answer.text]
         return CallToolResult(
@@ -96,6 +102,28 @@ def made(desk: Desk) -> Server[Any]:
     # The SDK would report every call to a tracer, if one is set up: what is asked stays here.
     server.middleware.clear()
     return server
+
+
+def _sender(context: _Context) -> Callable[[Progress], None]:
+    """What gives progress to the client of a call, if it asked for that."""
+
+    def send(progress: Progress) -> None:
+        report = context.session.report_progress
+        said = f"{progress.files:,} of {progress.of_files:,} files, {progress.pieces:,} pieces"
+        # Who is gone is told nothing: whether to go on is asked elsewhere.
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            anyio.from_thread.run(report, progress.files, progress.of_files, said)
+
+    return send
+
+
+def _is_stopped() -> bool:
+    """Whether the client took the call back or went away; asked in the thread of the call."""
+    try:
+        anyio.from_thread.check_cancelled()
+    except asyncio.CancelledError:
+        return True
+    return False
 
 
 def described(tool: Tool) -> Described:
@@ -127,25 +155,39 @@ class Desk:
         """The tools that are offered now."""
         return self.offer.tools(self._opened)
 
-    def answer(self, name: str, given: Mapping[str, Any] | None, caller: Caller) -> Answer:
+    def answer(
+        self,
+        name: str,
+        given: Mapping[str, Any] | None,
+        caller: Caller,
+        tell: Tell = silent,
+    ) -> Answer:
         """The answer to one call; never raises."""
         started = time.monotonic()
         try:
             self.calls.check()
-            answer = self._answer(name, given, caller)
+        except SignoffError as problem:
+            return refused(_sentence(problem))
+        answer = self._answer(name, given, caller, tell)
+        try:
             self._note(name, given, caller, answer, time.monotonic() - started)
         except SignoffError as problem:
-            answer = refused(_sentence(problem))
+            # What was done is done: to call it a failure would have it done once more.
+            print(f"signoff mcp: {name}: {problem.message}", file=sys.stderr)
         return answer
 
-    def _answer(self, name: str, given: Mapping[str, Any] | None, caller: Caller) -> Answer:
+    def _answer(
+        self, name: str, given: Mapping[str, Any] | None, caller: Caller, tell: Tell
+    ) -> Answer:
         tool = self.tools().get(name)
         if tool is None:
             return refused(f"There is no tool {one_line(name, _NAMED)}.")
         try:
             call = arguments.read(tool.model, given)
-            return tool.run(self._opened, call, _filled(caller, call))
+            return tool.run(self._opened, call, Asker(_filled(caller, call), tell))
         except arguments.ArgumentsError as problem:
+            return refused(f"{problem}.")
+        except StoppedError as problem:
             return refused(f"{problem}.")
         except SignoffError as problem:
             return refused(_sentence(problem))

@@ -9,9 +9,9 @@ from typing import Any
 
 from console.mcp import arguments, hermes, knowledge, vak
 from console.mcp.answers import Answer
+from console.mcp.asking import Asker
 from core.desk.opening import Opened
 from core.homes.base import Kind
-from core.homes.hermes.staging import Caller
 
 #: The names to serve under: signoff's own, and that of the note store's own server.
 SIGNOFF, ORIGINAL = "signoff", "hermes-memory-rag"
@@ -35,7 +35,7 @@ class Tool:
     name: str
     title: str
     model: type[arguments.Arguments]
-    run: Callable[[Opened, Any, Caller], Answer]
+    run: Callable[[Opened, Any, Asker], Answer]
     part: Part
     writes: bool = True
     destroys: bool = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from console.mcp.answers import Answer, of_json, refused
 from console.mcp.arguments import VakRemember, VakSearch, VakSkill
+from console.mcp.asking import Asker
 from console.mcp.hermes import told
 from core.desk import recalling, staging_vak
 from core.desk.opening import Opened
 from core.desk.staging import StagingError
-from core.homes.hermes.staging import Caller
 from core.homes.vak.settings import read_settings
 from core.homes.vak.times import written
 from core.view import View
@@ -25,7 +25,7 @@ def off(opened: Opened) -> frozenset[str]:
     return frozenset(name for name, on in allowed.items() if not on)
 
 
-def session_search(opened: Opened, call: VakSearch, caller: Caller) -> Answer:
+def session_search(opened: Opened, call: VakSearch, by: Asker) -> Answer:
     """What vak's own tool finds in ledgers and notes."""
     if not call.query.strip():
         return refused("A blank query finds nothing: say what to look for.")
@@ -53,12 +53,12 @@ def session_search(opened: Opened, call: VakSearch, caller: Caller) -> Answer:
     )
 
 
-def remember(opened: Opened, call: VakRemember, caller: Caller) -> Answer:
+def remember(opened: Opened, call: VakRemember, by: Asker) -> Answer:
     """Let a note wait; the home is not touched before a person approves it."""
     staged = staging_vak.stage_note(
         opened,
         call.note,
-        caller,
+        by.caller,
         kind=call.kind,
         tag=call.tag,
         scope=call.scope,
@@ -67,14 +67,14 @@ def remember(opened: Opened, call: VakRemember, caller: Caller) -> Answer:
     return told(staged)
 
 
-def propose_skill(opened: Opened, call: VakSkill, caller: Caller) -> Answer:
+def propose_skill(opened: Opened, call: VakSkill, by: Asker) -> Answer:
     """Write a proposal into the home's queue, footer and all."""
     staged = staging_vak.stage_skill(
         opened,
         call.name,
         call.description,
         call.instructions,
-        caller,
+        by.caller,
         workspace=call.workspace or None,
     )
     return told(staged)

@@ -125,7 +125,7 @@ async def test_only_folders_a_person_named_are_taken_in(place: Place, tmp_path: 
         done = await agent.call_tool("ingest_code", {"root": str(code)})
         assert said(done) == "code layer [jobs]: 2 nodes from 2 files"
         done = await agent.call_tool("ingest_wiki", {"wiki_dir": str(code)})
-        assert said(done) == "wiki layer [jobs]: 1 nodes from 1 files"
+        assert said(done) == "wiki layer [jobs]: 1 nodes"
         found = said(await agent.call_tool("recall", {"query": "hours", "project": "jobs"}))
         assert "[wiki page.md]" in found
         assert "[code queue.py]" in found

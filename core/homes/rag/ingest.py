@@ -29,8 +29,8 @@ from core.homes.rag.walking import Found
 
 #: Characters of a file that are taken.
 LONGEST_FILE = 200_000
-#: Pieces, and characters, written at a time.
-_PIECES, _CHARACTERS = 500, 4_000_000
+#: Pieces, and characters, written at a time; and pieces where each needs numbers, which takes long.
+_PIECES, _CHARACTERS, _NUMBERED = 500, 4_000_000, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +149,14 @@ def _run(
         waiting.clear()
         tell(Progress(files, len(found), count))
 
-    characters = 0
+    characters, most = 0, _PIECES if embed is no_vectors else _NUMBERED
     for file in found[files:]:
         for node in pieces(file, count):
             waiting.append(node)
             count += 1
             characters += len(node.document)
         files += 1
-        if len(waiting) >= _PIECES or characters >= _CHARACTERS:
+        if len(waiting) >= most or characters >= _CHARACTERS:
             write()
             characters = 0
     write()
