@@ -23,6 +23,7 @@ from core.model import Move, NodeKind, Receipt, RowEdit
 from core.plan import Plan
 from core.recover import Settled, reconcile
 from core.steps import RowFormat, Standing, backward, forward, resolve, standing, standings
+from core.tense import in_past
 from core.view import ABSENT, Fact, View, holds
 
 
@@ -178,7 +179,7 @@ def _write(
         torn = torn or _torn(steps[:done], writer, ground.rows)
     except (OSError, SignoffError) as problem:
         return _take_back(plan, steps[: done + 1], number, ground, journal, _words(problem))
-    state, category, message = State.DONE, plan.outcome.category, plan.outcome.message
+    state, category, message = State.DONE, plan.outcome.category, in_past(plan.outcome.message)
     if torn:
         state, category = State.TORN, "torn"
         message = f"Someone else wrote {torn} at the same moment; look at it and at the journal"

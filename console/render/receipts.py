@@ -9,7 +9,6 @@ from textual.content import Content
 from console.render import ink
 from console.render.line import Line, anchored, wrapped
 from console.render.preview import entry_lines, finding_lines
-from console.render.tense import in_past
 from core.model import Receipt
 
 #: Decisions up to which each says what became of its entries.
@@ -42,8 +41,7 @@ def _one(receipt: Receipt, width: int, *, explained: bool) -> Iterator[Line]:
     )
     for number, piece in enumerate(wrapped(head, width)):
         yield Line(piece, anchor=receipt.subject if number == 0 else None)
-    message = in_past(receipt.message) if receipt.ok else receipt.message
-    yield from _flow(ink.block(message), width, "  ")
+    yield from _flow(ink.block(receipt.message), width, "  ")
     if receipt.changed:
         said = f"Changed: {', '.join(receipt.changed)}"
     else:

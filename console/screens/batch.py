@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.render import ink
-from console.render.tense import in_past
 
 if TYPE_CHECKING:
     from core.model import Receipt
@@ -86,7 +85,7 @@ def _count(number: int, noun: str) -> str:
 def _single(receipt: Receipt) -> tuple[str, str]:
     name = short(receipt.subject)
     if receipt.ok:
-        return f"✓ {in_past(receipt.message)} ({name}; u takes it back, i says more)", ink.GOOD
+        return f"✓ {receipt.message} ({name}; u takes it back, i says more)", ink.GOOD
     return f"✗ {name}: {receipt.message}{_NEXT.get(receipt.category, '')}", ink.DANGER
 
 

@@ -64,7 +64,7 @@ async def test_taking_back_an_entry_that_is_not_the_newest(home: Path) -> None:
     async with open_console(home) as console:
         await decide(console, SKILL, USER)
         await console.press(JOURNAL_MODE, "j", "U")
-        assert console.flash == f"Entry 1 (approve {SKILL}) is taken back"
+        assert console.flash == f"Entry 1 (approve {SKILL}) was taken back"
         assert rows(console) == [
             (3, "undo", "done"),
             (2, "approve", "done"),
@@ -82,7 +82,7 @@ async def test_taking_back_an_undo_decides_again(home: Path) -> None:
         await decide(console, USER)
         after = tree(home)
         await console.press("u", JOURNAL_MODE, "U")
-        assert console.flash == f"Entry 2 (undo {USER}) is taken back"
+        assert console.flash == f"Entry 2 (undo {USER}) was taken back"
         assert tree(home) == after
 
 

@@ -112,7 +112,7 @@ async def test_edit_opens_the_entry_as_stored_and_the_cursor_follows_it(
         assert opened == [was[2]]
         assert entries(home)[2] == f"Edited: {was[2][:15]}"
         assert at_cursor(console) == f"Edited: {was[2][:15]}"
-        assert console.flash.startswith("✓ Entry 3 of MEMORY.md is changed.")
+        assert console.flash.startswith("✓ Entry 3 of MEMORY.md was changed.")
         await console.press("u")
         assert tree(home) == before
 

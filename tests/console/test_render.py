@@ -23,7 +23,6 @@ from console.render.memory import MemoryItem, StoreInfo, memory_lines, memory_ro
 from console.render.preview import PROPOSED, Preview, budget_bar, preview_lines
 from console.render.problem import problem_lines
 from console.render.queue import SIGNS, QueueItem, queue_row
-from console.render.tense import in_past
 from console.screens.batch import Batch
 from core.homes.hermes.status import Status
 from core.model import Budget, Change, EntryChange, Finding, Node, NodeKind, Receipt, Severity
@@ -410,19 +409,6 @@ def test_a_hint_names_the_key_that_does_it_here() -> None:
     assert "lost beside it: tea. E can keep the rest." in said
     assert with_keys("See `signoff journal`") == f"{JOURNAL_MODE} shows the journal"
     assert with_keys("`signoff edit ID` or `signoff doctor`") == "e or `signoff doctor`"
-
-
-@pytest.mark.parametrize(
-    ("plan", "said"),
-    [
-        ("Archives support-reply as .archive/x.", "Archived support-reply as .archive/x."),
-        ("Rewrites SKILL.md of kiln.", "Rewrote SKILL.md of kiln."),
-        ("MEMORY.md would stay as it is.", "MEMORY.md would stay as it is."),
-        ("Additions are fine.", "Additions are fine."),
-    ],
-)
-def test_what_was_done_is_said_in_the_past(plan: str, said: str) -> None:
-    assert in_past(plan) == said
 
 
 def test_a_selection_of_which_nothing_would_land_says_what_refuses_it() -> None:

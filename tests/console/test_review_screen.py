@@ -82,7 +82,7 @@ async def test_a_applies_what_was_shown_and_u_brings_back_every_byte(home: Path)
         assert not (home / row.key).exists()
         assert "Reads diffs side by side" in (home / "memories/USER.md").read_text()
         assert console.flash == (
-            "✓ Added 1 entry in USER.md; it then holds 509 of 1,375 characters."
+            "✓ Added 1 entry in USER.md; it then held 509 of 1,375 characters."
             f" ({READY_USER}; u takes it back, i says more)"
         )
         assert "23 waiting" in console.header

@@ -99,7 +99,7 @@ async def test_d_shows_who_refers_to_a_skill_before_it_is_archived(home: Path) -
         assert tree(home) == before
         await console.press("d")
         await console.press("y")
-        assert "✓ Archives invoice-audit" in console.flash
+        assert "✓ Archived invoice-audit" in console.flash
         assert (home / "skills/.archive/invoice-audit/assets/columns.csv").is_file()
         assert "invoice-audit" not in names(console)
         await console.press("u")
@@ -305,7 +305,7 @@ async def test_capital_r_puts_a_snapshot_back_after_showing_what_changes(home: P
         await console.press("1")
         assert "Their counts go back (3)" in console.picture
         await console.press("y")
-        assert console.flash.startswith("✓ Puts the skills back")
+        assert console.flash.startswith("✓ Put the skills back")
         assert row(home, "log-search")["use_count"] != 57
         await console.press("u")
         assert tree(home) == before

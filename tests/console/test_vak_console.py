@@ -289,8 +289,8 @@ async def test_a_clash_shows_the_difference_and_the_keys_that_help(home: Path) -
         assert "edit the proposal (e), or promote it under another name (P)" in console.words
         assert "--as" not in console.words
         assert "What stands there, and what is proposed" in console.words
-        assert "3 - description: \"Checklist to run before a deploy.\"" in console.words
-        assert "3 + description: \"Run the pre-deploy checklist.\"" in console.words
+        assert '3 - description: "Checklist to run before a deploy."' in console.words
+        assert '3 + description: "Run the pre-deploy checklist."' in console.words
 
 
 async def test_a_hermes_home_says_why_it_has_no_such_key(
