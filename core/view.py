@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
+from core.disk import Disk as Disk
 from core.model import Node, NodeKind
 
 T = TypeVar("T")
 
 ABSENT = "absent"
-#: A memory or skill file past this many bytes is unreadable: no agent writes one.
-MAX_BYTES = 64 * 1024 * 1024
 #: Links followed from one path before it counts as a loop.
 MAX_LINKS = 16
 
@@ -161,7 +158,8 @@ class View:
     def read(self, path: str) -> Reading:
         """A regular file's bytes, links followed; anything else is absent or unreadable."""
         reading = self._read(path)
-        self.record(Fact("file", path, reading.digest, _file_value))
+        if self._recording:
+            self.record(Fact("file", path, reading.digest, _file_value))
         return reading
 
     def node(self, path: str) -> Node | None:
@@ -173,7 +171,8 @@ class View:
             node = self.source.node(path, data=True)
         except (OSError, ValueError):
             node = Node(NodeKind.OTHER)
-        self.record(Fact("node", path, _node_digest(node), _node_value))
+        if self._recording:
+            self.record(Fact("node", path, _node_digest(node), _node_value))
         return node
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -182,7 +181,8 @@ class View:
             names = self.source.names(path)
         except (OSError, ValueError):
             names = ()
-        self.record(Fact("names", path, "\0".join(sorted(names)), _names_value))
+        if self._recording:
+            self.record(Fact("names", path, "\0".join(sorted(names)), _names_value))
         return names
 
     def kind(self, path: str) -> NodeKind | None:
@@ -193,7 +193,8 @@ class View:
             kind = node.kind if node else None
         except (OSError, ValueError):
             kind = NodeKind.OTHER
-        self.record(Fact("kind", path, str(kind), _kind_value))
+        if self._recording:
+            self.record(Fact("kind", path, str(kind), _kind_value))
         return kind
 
     def current(self, path: str, *, follow: bool) -> Node | None:
@@ -265,44 +266,6 @@ class View:
         return Reading(node.data, node.mode, link=link)
 
 
-class Disk:
-    """The home's folder. ``root`` is resolved once, so a link swapped later changes nothing."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = Path(os.path.realpath(root))
-
-    def absolute(self, path: str) -> str:
-        """Where ``path`` stands on this machine."""
-        return os.path.join(self.root, path) if path else str(self.root)
-
-    def relative(self, path: str) -> str:
-        root = str(self.root)
-        if path.startswith(".."):
-            path = os.path.normpath(os.path.join(root, path))
-        if path == root:
-            return ""
-        return path[len(root) + 1 :] if path.startswith(root + "/") else path
-
-    def node(self, path: str, *, data: bool) -> Node | None:
-        full = self.absolute(path)
-        try:
-            status = os.lstat(full)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        mode = stat.S_IMODE(status.st_mode)
-        if stat.S_ISDIR(status.st_mode):
-            return Node(NodeKind.DIR, mode=mode)
-        if stat.S_ISLNK(status.st_mode):
-            return Node(NodeKind.LINK, os.fsencode(os.readlink(full)))
-        if not stat.S_ISREG(status.st_mode):
-            return Node(NodeKind.OTHER, mode=mode)
-        return Node(NodeKind.FILE, _read_file(full) if data else b"", mode)
-
-    def names(self, path: str) -> tuple[str, ...]:
-        with os.scandir(self.absolute(path)) as entries:
-            return tuple(entry.name for entry in entries)
-
-
 class Snapshot:
     """A source read at most once per path: for labelling many records in one pass.
 
@@ -313,6 +276,7 @@ class Snapshot:
         self.base = base
         self._nodes: dict[tuple[str, bool], Node | OSError | ValueError | None] = {}
         self._listings: dict[str, tuple[str, ...] | OSError | ValueError] = {}
+        self._folders: dict[str, frozenset[str]] = {}
         self.answers: dict[str, object] = {}
 
     def relative(self, path: str) -> str:
@@ -333,13 +297,20 @@ class Snapshot:
     def names(self, path: str) -> tuple[str, ...]:
         if path not in self._listings:
             try:
-                self._listings[path] = self.base.names(path)
+                if isinstance(self.base, Disk):
+                    self._listings[path], self._folders[path] = self.base.listing(path)
+                else:
+                    self._listings[path] = self.base.names(path)
             except (OSError, ValueError) as problem:
                 self._listings[path] = problem
         found = self._listings[path]
         if isinstance(found, Exception):
             raise found
         return found
+
+    def folders(self, path: str) -> frozenset[str] | None:
+        """Which names of a folder are folders, if listing it told; ``None``: look at each."""
+        return self._folders.get(path)
 
 
 class Tree:
@@ -417,18 +388,6 @@ def _root(path: str) -> str:
 
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part and part != "."]
-
-
-def _read_file(full: str) -> bytes:
-    # O_NONBLOCK: a file swapped for a pipe between the look and the open must not hang us.
-    handle = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("no regular file any more")
-        if status.st_size > MAX_BYTES:
-            raise OSError("larger than 64 MiB")
-        return stream.read()
 
 
 def _reason(problem: OSError | ValueError) -> str:

@@ -296,9 +296,9 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_a_gone_one(
 ) -> None:
     note_outside(opened)
     write(home / MEMORY, "theirs, long enough")
-    monkeypatch.setattr("core.view.MAX_BYTES", 5)
+    monkeypatch.setattr("core.disk.MAX_BYTES", 5)
     assert noted(opened) == []
-    monkeypatch.setattr("core.view.MAX_BYTES", 1000)
+    monkeypatch.setattr("core.disk.MAX_BYTES", 1000)
     assert noted(opened) == [(MEMORY, (MEMORY,))]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core import disk
 from core import view as views
 from core.model import Node, NodeKind
 from core.view import Disk, Snapshot, Tree, View, holds, join, name, parent, seal
@@ -214,7 +215,7 @@ def test_a_file_swapped_for_a_pipe_is_unreadable_not_empty(
         os.mkfifo(path)
         return real(target, flags, mode)
 
-    monkeypatch.setattr("core.view.os.open", late)
+    monkeypatch.setattr("core.disk.os.open", late)
     assert View(Disk(tmp_path)).read("f").reason == "no regular file any more"
 
 
@@ -231,7 +232,7 @@ def test_a_path_no_system_has(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_unreadable(tmp_path: Path) -> None:
     with (tmp_path / "big").open("wb") as stream:
-        stream.truncate(views.MAX_BYTES + 1)
+        stream.truncate(disk.MAX_BYTES + 1)
     assert View(Disk(tmp_path)).read("big").reason == "larger than 64 MiB"
 
 

@@ -105,7 +105,7 @@ def read_queue(
     ``known`` (``file -> proposal``) saves the parsing of records whose bytes are still the same.
     Nothing is recorded: a queue is a listing, and what a plan is based on is read again by its
     planner. Links are not followed, pipes and devices never opened, files past the reading limit
-    (``core.view.MAX_BYTES``) are unreadable; a file that vanishes meanwhile is left out.
+    (``core.disk.MAX_BYTES``) are unreadable; a file that vanishes meanwhile is left out.
     """
     source = reads.source if isinstance(reads, View) else reads
     entries: list[Proposal | Unreadable] = []

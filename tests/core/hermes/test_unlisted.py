@@ -12,10 +12,11 @@ import pytest
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skills.tree import find_skill, unlisted
+from core.homes.hermes.skills.tree import find_skill, list_skills, unlisted
 from core.homes.hermes.status import Status, status_of
 from core.model import Node
 from core.view import Disk, Snapshot, Tree, View, holds
+from tests.core.grounds import apart
 from tests.core.hermes.skill_homes import run, skill
 
 FILES = {
@@ -122,3 +123,39 @@ def test_several_are_counted() -> None:
 
     said = unlisted(View(Two(files)), Config(), Rules.NEWEST)
     assert said == "skills/ops and 1 more cannot be listed: input/output error"
+
+
+def test_a_folder_that_may_be_listed_and_not_entered_is_said_of_a_disk_read_once() -> None:
+    with apart() as place:
+        for path, data in FILES.items():
+            (place.root / path).parent.mkdir(parents=True)
+            (place.root / path).write_bytes(data)
+        (place.root / "skills/ops").chmod(0o744)
+
+        def look() -> list[str]:
+            plain, once = (View(source) for source in (Disk(place.root), read_once(place.root)))
+            return [unlisted(view, Config(), Rules.V0_19) for view in (plain, once)]
+
+        seen = place.unprivileged(look)
+        (place.root / "skills/ops").chmod(0o755)
+    assert seen == ["skills/ops cannot be listed: permission denied"] * 2
+
+
+def test_a_disk_read_once_has_the_same_skills(tmp_path: Path) -> None:
+    for path, data in FILES.items():
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes(data)
+    (tmp_path / "elsewhere/x").mkdir(parents=True)
+    (tmp_path / "elsewhere/x/SKILL.md").write_bytes(skill("x"))
+    (tmp_path / "skills/linked").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    (tmp_path / "skills/file").write_bytes(b"")
+    config = Config()
+    for rules in Rules:
+        plain = list_skills(View(Disk(tmp_path)), config, rules)
+        once = list_skills(View(read_once(tmp_path)), config, rules)
+        assert {each.folder for each in once} == {"skills/probe", "skills/ops/deploy"}
+        assert once == plain
+
+
+def read_once(root: Path) -> Snapshot:
+    return Snapshot(Disk(root))

@@ -7,14 +7,14 @@ hermes-agent 0.19.0, ``_find_skill`` and ``agent/skill_utils.py``. A skill is a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills.rules import SKILL_FILE, SUPPORT_FOLDERS
 from core.model import NodeKind
-from core.view import View, join, name, parent
+from core.view import Snapshot, View, join, name, parent
 
 SKILLS = "skills"
 ARCHIVE = "skills/.archive"
@@ -227,13 +227,28 @@ def _walk(view: View, root: str, newest: bool, shut: dict[str, str]) -> list[str
         if is_skill:
             found.append(folder)
         skipped = EXCLUDED | SUPPORT_FOLDERS if is_skill else EXCLUDED
-        inside = [
-            join(folder, child)
-            for child in (sorted(names) if newest else names)
-            if child not in skipped and _is_folder(view, folder, child, shut)
-        ]
-        todo += reversed(inside)
+        entered = [child for child in (sorted(names) if newest else names) if child not in skipped]
+        inside = _folders(view, folder, entered, shut)
+        todo += [join(folder, child) for child in reversed(inside)]
     return found
+
+
+def _folders(view: View, folder: str, names: Sequence[str], shut: dict[str, str]) -> list[str]:
+    """Those of ``names`` that are folders."""
+    source = view.source
+    told = source.folders(folder) if isinstance(source, Snapshot) else None
+    # A folder that may be listed and not entered shows at the first thing in it.
+    if told is None or (names and not _can_look(view, join(folder, names[0]))):
+        return [child for child in names if _is_folder(view, folder, child, shut)]
+    return [child for child in names if child in told]
+
+
+def _can_look(view: View, path: str) -> bool:
+    try:
+        view.source.node(path, data=False)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _names(view: View, folder: str, shut: dict[str, str]) -> tuple[str, ...]:
