@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from core.conversations import Filters, Order
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.opening import Database
-from core.recall.gather import Gathering, Place, Verdict
+from core.recall.gather import Gathering, Place, Verdict, judge
 from core.recall.index import Candidate, Candidates, Category, Index
 from core.recall.query import Query, matches
 
-#: Candidates asked for one session that is to be shown: several are often of the same one. Of what
-#: cron jobs said, which stands behind what people said, at first one for so many of these.
-EACH, LEAST, CRONS = 4, 100, 2
+#: Candidates of a category asked for one session that is to be shown, since several are of the
+#: same one, and the least.
+EACH, LEAST = 8, 100
 #: How often more are asked when these are of fewer sessions, and at least and at most how many
 #: times more: as many as should do, and half of it again.
 ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5
+#: Candidates looked at one by one; of those behind, only the first of each session.
+LOOKED = 50
 #: Messages said since the index was fed that are looked at by a search.
 NEWEST = 2_000
 #: Characters of a message that are looked at.
 LONGEST = 1 << 20
 _TOOLS = (Category.TOOL, Category.CRON_TOOL)
+_CRONS = (Category.CRON, Category.CRON_TOOL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +49,71 @@ def gather(
     filters = query.filters
     sessions = fulltext.sessions_of(db, filters.title, filters.workspace)
     categories = (Category.SAID, Category.CRON, *_let_in(filters))
-    places: dict[int, Place] = {}
+    looked = _Looked(db, filters)
     newest: list[Place] | None = None
-    count, rounds = max(LEAST, EACH * limit), 1
+    count, rounds, people = max(LEAST, EACH * limit), 1, 0
     while True:
         answer = index.search(query, categories, count, order, sessions=sessions, apart=True)
         if answer is None:
             return None
-        hits = _fewer(answer.hits, count // CRONS if rounds == 1 else count)
-        fresh = [hit.id for hit in hits if hit.id not in places]
-        places.update((place.id, place) for place in fulltext.places(db, fresh, filters))
         asked = replace(answer.query, filters=filters)
         newest = _newest(db, asked, through) if newest is None else newest
-        found = _gathered(hits, places, newest, order, Gathering(filters, limit))
-        most = max(Counter(hit.category for hit in answer.hits).values(), default=0)
-        is_all = most < count and len(hits) == len(answer.hits)
-        found.is_whole = is_all
-        if rounds == ROUNDS or is_all or found.sessions >= limit:
+        found = _gathered(answer.hits, looked, newest, order, Gathering(filters, limit))
+        full = {each for each, its in _by_category(answer.hits).items() if its == count}
+        found.is_whole = not full
+        if rounds == ROUNDS or _are_enough(found, full, people):
             break
-        more = int(SPARE * limit / max(found.sessions, 1))
+        people = len(found.people)
+        more = int(SPARE * limit / max(people, 1))
         count, rounds = count * min(max(more, LEAST_MORE), MOST_MORE), rounds + 1
     # The index counts all of them, the gathering only those that were looked at.
     found.left_out[Verdict.TOOL_OUTPUT] = _left_out(answer, _TOOLS, categories)
     found.left_out[Verdict.HIDDEN_SOURCE] = _left_out(answer, (Category.HIDDEN,), categories)
-    # Filters leave out some as well: whoever feeds the index looks which of them are gone.
-    index.missing.update(hit.id for hit in hits if hit.id not in places)
+    index.missing.update(looked.gone)
     return Indexed(found, asked, answer.corrected)
+
+
+class _Looked:
+    """The candidates that were looked for in the home, each once."""
+
+    def __init__(self, db: Database, filters: Filters) -> None:
+        self._db = db
+        self._filters = filters
+        self.ids: set[int] = set()
+        self.places: dict[int, Place] = {}
+        #: The session of each group of which a message was found that no filter leaves out.
+        self.sessions: dict[int, str] = {}
+
+    @property
+    def gone(self) -> set[int]:
+        """What was not there. Filters leave out some as well: whoever feeds the index looks which
+        of them are gone."""
+        return self.ids - self.places.keys()
+
+    def look(self, hits: Iterable[Candidate]) -> None:
+        """Look for these."""
+        groups = {hit.id: hit.group for hit in hits if hit.id not in self.ids}
+        if not groups:
+            return
+        self.ids.update(groups)
+        for place in fulltext.places(self._db, list(groups), self._filters):
+            self.places[place.id] = place
+            if judge(self._filters, place) is Verdict.HIT:
+                self.sessions[groups[place.id]] = place.session_id
+
+
+def _by_category(hits: Iterable[Candidate]) -> Counter[Category]:
+    return Counter(hit.category for hit in hits)
+
+
+def _are_enough(found: Gathering, full: Set[Category], people: int) -> bool:
+    """Whether asking for more, which only ``full`` categories have, would hardly change what is
+    shown: what people said stands first, so cron jobs fill it only where ``people``, the sessions
+    of people found with fewer candidates, did not become more."""
+    if not full or len(found.people) >= found.limit:
+        return True
+    is_done = full <= set(_CRONS) or len(found.people) == people
+    return is_done and found.sessions >= found.limit
 
 
 def _let_in(filters: Filters) -> list[Category]:
@@ -81,33 +123,29 @@ def _let_in(filters: Filters) -> list[Category]:
     return [*(_TOOLS if tools else ()), *((Category.HIDDEN,) if hidden else ())]
 
 
-def _fewer(hits: Sequence[Candidate], crons: int) -> list[Candidate]:
-    """``hits`` with no more than ``crons`` of cron jobs, the best."""
-    found = []
-    for hit in hits:
-        if hit.category is Category.CRON:
-            crons -= 1
-            if crons < 0:
-                continue
-        found.append(hit)
-    return found
-
-
 def _gathered(
     hits: Sequence[Candidate],
-    places: Mapping[int, Place],
+    looked: _Looked,
     newest: Sequence[Place],
     order: Order,
     gathering: Gathering,
 ) -> Gathering:
-    """Everything in ``order``; what the index does not know yet is newer than all it knows."""
-    known = [places[hit.id] for hit in hits if hit.id in places]
-    if order is Order.OLDEST:
-        gathering.add(known)
-        gathering.add(reversed(newest))
-    else:
-        gathering.add(newest)
-        gathering.add(known)
+    """Everything in ``order``; what the index does not know yet is newer than all it knows.
+
+    A row of the home costs ten times what a candidate costs, and of most sessions the first will
+    do: the others are only counted, and so are sessions behind the last that is shown.
+    """
+    shown = sorted(hits, key=lambda hit: hit.category in _CRONS)
+    firsts = list({hit.group: hit for hit in reversed(shown)}.values())[::-1]
+    looked.look(shown[:LOOKED] + firsts[: gathering.limit])
+    if len(looked.sessions) < gathering.limit:
+        looked.look(hit for hit in shown if hit.group not in looked.sessions)
+    known = [looked.places[hit.id] for hit in hits if hit.id in looked.places]
+    for places in (known, reversed(newest)) if order is Order.OLDEST else (newest, known):
+        gathering.add(places)
+    others = Counter([hit.group for hit in hits if hit.id not in looked.ids])
+    for group, count in others.items():
+        gathering.count(looked.sessions.get(group), count)
     return gathering
 
 

@@ -94,7 +94,7 @@ def search(
         effective=query.effective,
         engine=answer.engine,
         hits=hits,
-        total_sessions=len(named | {*gathering.people, *gathering.cron}),
+        total_sessions=len(named | {*gathering.people, *gathering.cron}) + gathering.unseen,
         is_whole=gathering.is_whole,
         literally=query.literally,
         corrected=answer.corrected,

@@ -93,13 +93,14 @@ class Gathering:
     """Hits by session, in the order in which their first message came.
 
     ``people_there`` is how many sessions of people there are at all, if that is known;
-    ``is_whole`` says that every match was looked at.
+    ``is_whole`` says that every match was looked at; ``unseen`` are sessions of which none was.
     """
 
     filters: Filters
     limit: int
     people_there: int | None = None
     is_whole: bool = True
+    unseen: int = 0
     people: dict[str, Group] = field(default_factory=dict)
     cron: dict[str, Group] = field(default_factory=dict)
     left_out: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
@@ -110,15 +111,10 @@ class Gathering:
         narrow = self.filters != Filters()
         for place in places:
             origin = place.origin
-            if (
-                narrow
-                or origin.hidden
-                or place.role == TOOL
-                or place.visibility is not Visibility.LIVE
-            ):
+            if narrow or origin.hidden or place.visibility is not Visibility.LIVE:
                 verdict = judge(self.filters, place)
             else:
-                verdict = Verdict.HIT
+                verdict = Verdict.TOOL_OUTPUT if place.role == TOOL else Verdict.HIT
             self.left_out[verdict] += 1
             if verdict is not Verdict.HIT:
                 continue
@@ -128,6 +124,15 @@ class Gathering:
                 groups[place.session_id] = Group(place)
             else:
                 group.more += 1
+
+    def count(self, session_id: str | None, hits: int) -> None:
+        """Count hits that were not looked at: of a session that has one, or of one that was not
+        met (``None``)."""
+        if session_id is None:
+            self.unseen += 1
+        else:
+            groups = self.people if session_id in self.people else self.cron
+            groups[session_id].more += hits
 
     @property
     def enough(self) -> bool:

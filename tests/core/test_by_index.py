@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.conversations import Engine, Filters, Found, Order
-from core.desk import indexing
+from core.desk import by_index, indexing
 from core.desk.opening import Opened, open_home
 from core.desk.searching import Request, search
 from core.recall.index import Category, Index
@@ -184,3 +184,41 @@ def test_a_message_that_says_something_else_now_is_no_hit(home: Path, tmp_path: 
     feed(home, tmp_path)
     found = search(desk, Request("kappa", UTC, limit=5))
     assert [hit.message_id for hit in found.hits] == [2]
+
+
+def test_a_session_whose_best_messages_were_undone_is_found_by_the_next(tmp_path: Path) -> None:
+    """More candidates than are looked at one by one, and the first of a session do not count."""
+    home = make_home(tmp_path / "home")
+    sessions = [f"person{n}" for n in range(4)]
+    insert(home, "sessions", *({"id": each} for each in sessions))
+    undone = [
+        {"session_id": each, "content": "harbour harbour", "active": 0}
+        for each in sessions
+        for _ in range(by_index.LOOKED)
+    ]
+    said = [
+        {"session_id": each, "content": "the harbour, " + "far from here, " * 40}
+        for each in sessions[:3]
+    ]
+    insert(home, "messages", *undone, *said)
+    found = ask(home, tmp_path, 2, Order.RANKED, on=True)
+    assert len(found.hits) == 2
+    assert all("far from here" in hit.snippet and not hit.more for hit in found.hits)
+    assert (found.total_sessions, found.undone) == (3, 4 * by_index.LOOKED)
+
+
+def test_messages_behind_those_looked_at_are_counted(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", *({"id": f"person{n}"} for n in range(5)))
+    said = [
+        {"session_id": f"person{n}", "content": "harbour", "timestamp": AT + n}
+        for n in range(5)
+        for _ in range(20)
+    ]
+    insert(home, "messages", *said)
+    assert 5 * 20 > by_index.LOOKED
+    found = ask(home, tmp_path, 5, Order.RANKED, on=True)
+    assert [hit.more for hit in found.hits] == [19] * 5
+    few = ask(home, tmp_path, 3, Order.RANKED, on=True)
+    assert [hit.more for hit in few.hits] == [19] * 3
+    assert few.total_sessions == 5

@@ -2,7 +2,7 @@
 
 The schema is the one hermes-agent 0.19.0 makes; the full text is filled afterwards, in one go. The
 mix follows the measured corpora: four of five sessions are cron runs, words are Zipf distributed,
-a tenth of the messages is tool output, a few are Chinese.
+a fifth of the messages is tool output, a few are Chinese; a message takes some 8 KB of the file.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ CHINESE = "部署"
 #: 2026-01-01, in seconds.
 BEGIN = 1_767_225_600.0
 _SENTENCES, _WORDS = 6_000, 12_000
+#: How many times longer than what is said tool output is.
+_LONGER = 4
 _SOURCES = ("cron", "cron", "cron", "cron", "cli", "cron", "telegram", "cron", "cli", "cron")
 _CHINESE = ("服务器部署失败了", "请检查索引的配置", "桂林的数据库连接", "我们明天部署新版本")
 
 
 def make_past(
-    home: Path, messages: int, *, each: int = 108, length: int = 3, seed: int = 5
+    home: Path, messages: int, *, each: int = 108, length: int = 6, seed: int = 5
 ) -> Path:
     """Write ``state.db`` with ``messages`` messages, ``each`` a session, into ``home``.
 
@@ -108,7 +110,8 @@ def _messages(
     for number in range(count):
         session, place = divmod(number, each)
         role = roles[place % 5] if place % 10 else "user"
-        said = pick.choices(sentences, k=1 + int(pick.expovariate(1 / length)))
+        of_it = 1 + int(pick.expovariate(1 / length))
+        said = pick.choices(sentences, k=of_it * (_LONGER if role == "tool" else 1))
         if number % 3 == 0:
             said.append(f"We {COMMON} it.")
         if number % 401 == 7:
@@ -119,7 +122,6 @@ def _messages(
             said.append(NEEDLE)
         calls, tool = None, None
         if role == "tool":
-            said *= 4
             tool = "terminal"
         elif place % 5 == 2:
             calls = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.conversations import Cancelled, Order
 from core.errors import LockedError
@@ -262,7 +262,7 @@ class Index:
                 return True
             with Builder(self._folder, about) as builder:
                 whole = True
-                for document in itertools.chain(() if first is None else (first,), waiting):
+                for document in chain(() if first is None else (first,), waiting):
                     if cancelled():
                         whole = False
                         break
@@ -369,12 +369,12 @@ class _Search:
             found = searcher.search(
                 self._ask(category), limit, count=False, order_by_field=fields.ID, order=way
             ).hits
-        ids = searcher.fast_field_values(fields.ID, [place for _, place in found])
-        return [
-            Candidate(int(known), float(score) if order is None else 0.0, category)
-            for (score, _), known in zip(found, ids, strict=True)
-            if known is not None
-        ]
+        places = [place for _, place in found]
+        scores = repeat(0.0) if order is not None else [score for score, _ in found]
+        ids = searcher.fast_field_values(fields.ID, places)
+        groups = searcher.fast_field_values(fields.GROUP, places)
+        columns: Any = (ids, scores, repeat(category), groups)
+        return list(map(Candidate, *columns))
 
 
 def _counted(result: tantivy.SearchResult) -> int:

@@ -2,13 +2,16 @@
 
 Every category has two fields: ``words_*`` with the words of a message and their places, and
 ``pairs_*`` with every two characters that stand together in a script without spaces, so that two
-of them are one look-up. ``id`` and ``at`` are columns; session, role and source are looked up.
+of them are one look-up. ``id``, ``at`` and ``group`` are columns; session, role and source are
+looked up.
 Nothing is stored: a document cannot be read back.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.recall.index.records import Category, Document
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
 
 WORDS = {category: f"words_{category.value}" for category in Category}
 PAIRS = {category: f"pairs_{category.value}" for category in Category}
-ID, AT, SESSION, ROLE, SOURCE = "id", "at", "session", "role", "source"
+ID, AT, GROUP = "id", "at", "group"
+SESSION, ROLE, SOURCE = "session", "role", "source"
 #: The vocabulary's: a word as it is, and every three letters of it.
 WORD, PARTS = "word", "parts"
 #: Words come folded and spaced, so that core.recall.words alone says what a word is.
@@ -34,6 +38,7 @@ def messages_schema() -> tantivy.Schema:
 
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field(ID, fast=True, indexed=True)
+    builder.add_integer_field(GROUP, fast=True)
     builder.add_float_field(AT, fast=True)
     for category in Category:
         builder.add_text_field(WORDS[category], tokenizer_name=_SPACED, index_option="position")
@@ -71,6 +76,7 @@ def message(document: Document, parts: list[str]) -> tantivy.Document:
     made.add_integer(ID, document.id)
     if document.at is not None:
         made.add_float(AT, document.at)
+    made.add_integer(GROUP, group(document.session_id))
     made.add_text(SESSION, storable(document.session_id))
     made.add_text(ROLE, storable(document.role))
     made.add_text(SOURCE, storable(document.source.lower()))
@@ -80,6 +86,13 @@ def message(document: Document, parts: list[str]) -> tantivy.Document:
         if together:
             made.add_text(PAIRS[document.category], " ".join(together))
     return made
+
+
+@lru_cache(maxsize=4_096)
+def group(session_id: str) -> int:
+    """A number for a session, the same in every process: 63 bits of a digest."""
+    digest = hashlib.blake2b(session_id.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
 
 
 def word(spelled: str) -> tantivy.Document:

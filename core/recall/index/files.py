@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 #: Raised when what is in the index, or how a message becomes words, changes.
-FORMAT = 2
+FORMAT = 3
 MESSAGES, VOCABULARY = "messages", "words"
 _ABOUT, _LOCK, _META = "about.json", "lock", "meta.json"
 #: The files of a segment: tantivy makes all of them, even where they are empty.

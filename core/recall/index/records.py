@@ -64,11 +64,15 @@ class IndexState:
 
 
 class Candidate(NamedTuple):
-    """A message that answers as far as the index knows; a higher ``score`` answers better."""
+    """A message that answers as far as the index knows; a higher ``score`` answers better.
+
+    ``group`` is the same number for all messages of a session.
+    """
 
     id: int
     score: float
     category: Category
+    group: int
 
 
 @dataclass(frozen=True, slots=True)
