@@ -25,10 +25,6 @@ _NOT_IN_VAK = {
     ),
     "memory": (_NOTES, "`signoff notes` lists them"),
     "normalise": (_NOTES, "`signoff notes` lists them; no hand edit stands in their way"),
-    "export": (
-        "The ledgers of a vak home are files of JSON lines already",
-        "`signoff sessions` names them, `signoff read` shows one",
-    ),
 }
 _ONLY_IN_VAK = dict.fromkeys(
     ("notes", "amend", "clean"),

@@ -153,8 +153,6 @@ class SessionsScreen(ListingRoom):
     def why_not(self, action: str) -> str | None:
         if action in _NEEDS_MESSAGE:
             return self.no_message()
-        if action == "export" and not self.is_hermes:
-            return "Only conversations of a Hermes home can be exported"
         if action in _NEEDS_CONVERSATION:
             return None if self._read is not None else "No conversation is open"
         if action == "open" and not (self.hits if self.seeks else self.rows).items:

@@ -31,7 +31,7 @@ FORMATS = {
 }
 _HIDDEN = ", secrets hidden"
 _REST = "; the rest is summarised or undone, and `signoff export --all-rows` adds it"
-#: The kind of home whose conversations can be exported and resumed.
+#: The kind of home whose conversations its agent can go on with.
 HERMES = "hermes"
 
 

@@ -16,9 +16,8 @@ from core.atomic import whole
 from core.conversations import Conversations, Session
 from core.desk.opening import Opened
 from core.desk.past import past
+from core.desk.rows import Rows, stored_rows
 from core.errors import NotFoundError
-from core.homes.hermes.sessions.opening import Database, reading
-from core.homes.hermes.sessions.raw import raw_ids, raw_messages, raw_session
 from core.recall.export import Document, ExportError, Format, file_name, part
 from core.recall.export_html import page
 from core.recall.export_jsonl import session_line
@@ -135,7 +134,7 @@ def export_lines(
     """
     redactor = Redactor() if wanted.redact else None
     for planned in _plan(past(opened), wanted):
-        for piece in _lines(opened.found.home, planned, wanted, redactor, _Count(), ascii_only):
+        for piece in _lines(opened, planned, wanted, redactor, _Count(), ascii_only):
             stream.write(piece)
     return dict(redactor.counts) if redactor else {}
 
@@ -190,8 +189,7 @@ def _export(
     count = _Count()
     final = redactor.final if redactor else str
     if wanted.format is Format.JSONL:
-        home = opened.found.home
-        pieces = _lines(home, group[0], wanted, redactor, count, ascii_only=False)
+        pieces = _lines(opened, group[0], wanted, redactor, count, ascii_only=False)
         counts = None
     else:
         documents = [_document(opened, conversations, each, wanted, redactor) for each in group]
@@ -206,11 +204,9 @@ def _export(
             digest.update(piece)
             stream.write(piece)
     redacted = dict(redactor.counts) if redactor else {}
-    with reading(opened.found.home) as db:
+    with stored_rows(opened) as rows:
         stored = [
-            sum(len(raw_ids(db, each, every=True)) for each in planned.ids)
-            if not wanted.all_rows
-            else 0
+            sum(rows.stored(each) for each in planned.ids) if not wanted.all_rows else 0
             for planned in group
         ]
     done = [
@@ -252,27 +248,25 @@ def _document(
         )
         for each in planned.ids
     )
-    with reading(opened.found.home) as db:
-        columns = raw_session(db, planned.session.id) or {}
-    provider = columns.get("billing_provider")
-    named = hidden(provider) if isinstance(provider, str) else ""
-    return Document(session, parts, named, labelled=wanted.all_rows)
+    with stored_rows(opened) as rows:
+        provider = hidden(rows.provider(planned.session.id))
+    return Document(session, parts, provider, labelled=wanted.all_rows)
 
 
 def _lines(
-    home: Path,
+    opened: Opened,
     planned: _Planned,
     wanted: Wanted,
     redactor: Redactor | None,
     count: _Count,
     ascii_only: bool,
 ) -> Iterator[bytes]:
-    with reading(home) as db:
+    with stored_rows(opened) as rows:
         for session_id in planned.ids:
-            columns = raw_session(db, session_id)
+            columns = rows.columns(session_id)
             if columns is None:
                 raise NotFoundError(f"Session {session_id} went meanwhile", "Export the others")
-            messages = _rows(db, session_id, wanted, redactor, count)
+            messages = _rows(rows, session_id, wanted, redactor, count)
             yield from session_line(
                 _hidden(columns, redactor),
                 messages,
@@ -282,10 +276,9 @@ def _lines(
 
 
 def _rows(
-    db: Database, session_id: str, wanted: Wanted, redactor: Redactor | None, count: _Count
+    rows: Rows, session_id: str, wanted: Wanted, redactor: Redactor | None, count: _Count
 ) -> Iterator[dict[str, Any]]:
-    ids = raw_ids(db, session_id, every=wanted.all_rows)
-    for row in raw_messages(db, session_id, ids):
+    for row in rows.messages(session_id, every=wanted.all_rows):
         count.messages += 1
         yield _hidden(row, redactor)
 

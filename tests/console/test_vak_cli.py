@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,18 @@ from typing import Any
 
 import pytest
 
-from tests.console.plain import Cli
+from tests.console.plain import DATA, Cli
 
 ATLAS = "67b506f04aa724b1"
 NOTES = f"memory/{ATLAS}/MEMORY.md"
 READY, CLASH = "01a01e6d61807e15986d8d3bb4b327e4", "01a0238c6a80789dbf80ebb80a447b7e"
 BAD_NAME, BROKEN = "01a032ff7e80797391ce03dfde2d8ac0", "01a02dd922807ddfa2236c9aa381a26a"
 NOTE = "9e47ec659a17c656"
+TALK, DAMAGED, BRANCHED = (
+    "01a01e66-0e80-728c-9b72-075b8cbde5af",
+    "01a0472b-1180-73ec-9de9-50fa47fcaea8",
+    "01a061fd-8600-7c15-b005-37428c2c79f8",
+)
 NOW = "2026-09-20T12:00:00Z"
 OLD, FRESH = 1_788_000_000, 1_789_905_600
 
@@ -241,7 +247,6 @@ def test_clean_shows_first_and_comes_back(run: Run, home: Path) -> None:
         ("memory",),
         ("normalise",),
         ("rollback", "x"),
-        ("export", "x", "--format", "md"),
     ],
 )
 def test_what_vak_has_no_notion_of_is_said(run: Run, words: tuple[str, ...]) -> None:
@@ -268,6 +273,46 @@ def test_the_past(run: Run) -> None:
     assert [each["visibility"] for each in around["messages"]] == ["undone"] * 3
     assert run("stats")["by_source"] == {"vak": 13, "worker": 2, "encrypted": 1}
     assert run("read", "ses_0199f", code=1)["error"]["code"] == "unreadable"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "md", "qmd", "html"])
+def test_ledgers_and_notes_are_exported(run: Run, tmp_path: Path, form: str) -> None:
+    out = tmp_path / "out"
+    done = run("export", TALK, f"memory/{NOTE}", "--format", form, "--out", str(out))["exported"]
+    assert [(each["session_id"], each["messages"]) for each in done] == [
+        (TALK, 14),
+        (f"memory/{NOTE}", 1),
+    ]
+    text = "".join(Path(path).read_text() for path in {each["path"] for each in done})
+    assert "How does the deploy script handle rollbacks?" in text
+    assert "The deploy script pauses ninety seconds before any rollback." in text
+    assert "/home/dev/atlas" in text
+
+
+def test_an_export_of_lines_has_every_field_and_every_line(run: Run, tmp_path: Path) -> None:
+    def exported(key: str, *words: str) -> Any:
+        (done,) = run("export", key, *words, "--out", str(tmp_path / key), "--force")["exported"]
+        return json.loads(Path(done["path"]).read_text())
+
+    ledger = DATA / "vak" / "sessions" / ATLAS / f"{TALK}.jsonl"
+    stored = [json.loads(line) for line in ledger.read_text().split("\n") if line.strip()]
+    talk = exported(TALK)
+    assert talk["messages"] == stored
+    assert (talk["workspace"], talk["message_count"]) == ("/home/dev/atlas", 10)
+    damaged = exported(DAMAGED)["messages"]
+    odd = [each for each in damaged if "unreadable" in each]
+    assert len(odd) == 10
+    assert {"line", "unreadable", "text"} == set(odd[0])
+    # Lines 4 to 6 were taken back (as `read` says).
+    assert len(exported(BRANCHED)["messages"]) == 5
+    assert len(exported(BRANCHED, "--all-rows")["messages"]) == 8
+
+
+def test_an_encrypted_ledger_is_not_exported(run: Run, home: Path, tmp_path: Path) -> None:
+    (sealed,) = [path.parent.name for path in home.glob("sessions/*/*/seg-*")]
+    error = run("export", sealed, "--out", str(tmp_path / "out"), code=1)["error"]
+    assert "encrypted" in error["message"]
+    assert not list((tmp_path / "out").glob("*"))
 
 
 def test_search_finds_messages_and_notes(run: Run) -> None:
@@ -322,7 +367,7 @@ def test_what_undo_could_not_bring_back_is_left_to_a_person(
         odd.mkdir()
         if what == "folder":
             (odd / "inside").write_text("x")
-    (row,) = [each for each in run("pending")["unreadable"] if each["id"] == "odd"]
+    assert "odd" in [each["id"] for each in run("pending")["unreadable"]]
     by_hand = what in ("pipe", "folder")
     (result,) = run("approve", "odd", code=1)["results"]
     assert ("by hand" in result["message"]) == by_hand

@@ -312,3 +312,12 @@ async def test_progress_of_the_index_is_in_megabytes(home: Path) -> None:
         console.sessions.on_fed(Fed(1_500_000, 12_000_000))
         assert "indexing 12%, 1.5 of 12.0 MB" in console.sessions._fed
         console.sessions._feeding = False
+
+
+async def test_a_ledger_is_exported(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with open_console(home) as console:
+        await console.press(SESSIONS_MODE, "down", "enter", "x", "1", *str(out), "enter")
+        (file,) = out.glob("*.jsonl")
+        assert "Exported" in console.picture
+        assert '"kind": "header"' in file.read_text()

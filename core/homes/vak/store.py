@@ -206,13 +206,13 @@ class Ledgers:
         """Every line of the ledger that is not blank, in order; its id is the line's number."""
         if note := noted.find(self._home, session_id):
             return (noted.mark(note),)
-        return transcript.outline(self._ledger(session_id))
+        return transcript.outline(self.ledger(session_id))
 
     def messages(self, ids: Sequence[int], session_id: str, longest: int) -> tuple[Message, ...]:
         """These lines as messages, in order; texts are cut at ``longest`` characters."""
         if note := noted.find(self._home, session_id):
             return (noted.message(note, longest),) if noted.MESSAGE_ID in ids else ()
-        return transcript.messages(self._ledger(session_id), frozenset(ids), session_id, longest)
+        return transcript.messages(self.ledger(session_id), frozenset(ids), session_id, longest)
 
     def family(self, session_id: str) -> tuple[Relative, ...]:
         """A session's root with all workers below it, depth first, the oldest first."""
@@ -260,7 +260,9 @@ class Ledgers:
             teach_all(past.reader, self._index, past.files.values())
         return past
 
-    def _ledger(self, session_id: str) -> Ledger:
+    def ledger(self, session_id: str) -> Ledger:
+        """The whole ledger of a session. Raises :class:`NotFoundError`, :class:`UnreadableError`
+        also for one that is encrypted."""
         past = look(self._home)
         if session_id in past.sealed:
             raise UnreadableError(
