@@ -46,7 +46,15 @@ class Disk:
             return Node(NodeKind.LINK, os.fsencode(os.readlink(full)))
         if not stat.S_ISREG(status.st_mode):
             return Node(NodeKind.OTHER, mode=mode)
-        return Node(NodeKind.FILE, _read_file(full) if data else b"", mode)
+        return _read_file(full) if data else Node(NodeKind.FILE, b"", mode)
+
+    def file(self, path: str) -> Node | None:
+        """What :meth:`node` says of a file that stood there a moment ago, with its bytes."""
+        try:
+            return _read_file(self.absolute(path))
+        except OSError:
+            # It is another thing by now, or gone.
+            return self.node(path, data=True)
 
     def names(self, path: str) -> tuple[str, ...]:
         return tuple(os.listdir(self.absolute(path)))
@@ -65,7 +73,7 @@ class Disk:
         return tuple(names), frozenset(folders)
 
 
-def _read_file(full: str) -> bytes:
+def _read_file(full: str) -> Node:
     # O_NONBLOCK: a file swapped for a pipe between the look and the open must not hang us.
     handle = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -77,6 +85,6 @@ def _read_file(full: str) -> bytes:
         chunks = []
         while chunk := os.read(handle, status.st_size + 1):
             chunks.append(chunk)
-        return b"".join(chunks)
+        return Node(NodeKind.FILE, b"".join(chunks), stat.S_IMODE(status.st_mode))
     finally:
         os.close(handle)

@@ -56,10 +56,10 @@ def join(*parts: str) -> str:
     """Join path parts with ``/``, skipping empty ones; an absolute later part wins."""
     path = ""
     for part in parts:
-        if part.startswith("/"):
+        if part[:1] == "/":
             path = part
         elif part:
-            path = f"{path}/{part}" if path and not path.endswith("/") else path + part
+            path = f"{path}/{part}" if path and path[-1] != "/" else path + part
     return path
 
 
@@ -286,13 +286,21 @@ class Snapshot:
         key = (path, data)
         if key not in self._nodes:
             try:
-                self._nodes[key] = self.base.node(path, data=data)
+                self._nodes[key] = self._look(path, data)
             except (OSError, ValueError) as problem:
                 self._nodes[key] = problem
         found = self._nodes[key]
         if isinstance(found, Exception):
             raise found
         return found
+
+    def _look(self, path: str, data: bool) -> Node | None:
+        """``path`` looked at; a file that was seen already is opened without another look."""
+        if data and isinstance(self.base, Disk):
+            seen = self._nodes.get((path, False))
+            if isinstance(seen, Node) and seen.kind is NodeKind.FILE:
+                return self.base.file(path)
+        return self.base.node(path, data=data)
 
     def names(self, path: str) -> tuple[str, ...]:
         if path not in self._listings:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -276,11 +276,15 @@ def _rows(
     held = {line.name for line in pass_.skipped if line.rule in ("held", "cron", "pinned")}
     skills = inventory.skills if only is None else (only,)
     return tuple(
-        replace(
-            _row(
-                view, skill, terms, offering, around, says.get(skill.name, ""), skill.name in held
-            ),
-            becomes=becomes.get(skill.folder, ""),
+        _row(
+            view,
+            skill,
+            terms,
+            offering,
+            around,
+            says.get(skill.name, ""),
+            becomes.get(skill.folder, ""),
+            skill.name in held,
         )
         for skill in skills
     )
@@ -293,6 +297,7 @@ def _row(
     offering: Offering,
     around: Surroundings,
     says: str,
+    becomes: str,
     held: bool,
 ) -> Row:
     head = read_head(view, skill.folder)
@@ -311,6 +316,7 @@ def _row(
             *health.of_skill(skill, head, offering, terms),
             *needs(skill.folder, skill.name, head, offering, around),
         ),
+        becomes=becomes,
     )
 
 

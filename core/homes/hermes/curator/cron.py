@@ -65,11 +65,11 @@ class References:
 
     def jobs_of(self, words: frozenset[str]) -> tuple[Job, ...]:
         """The jobs that use the skill which goes by any of ``words``, bundles unfolded."""
-        return tuple(job for job in self.jobs if not words.isdisjoint(job.reach))
+        return tuple([job for job in self.jobs if not words.isdisjoint(job.reach)])
 
     def bundles_of(self, words: frozenset[str]) -> tuple[Bundle, ...]:
         """The bundles that load the skill which goes by any of ``words``."""
-        return tuple(found for found in self.bundles if _plain(found.skills) & words)
+        return tuple([found for found in self.bundles if _plain(found.skills) & words])
 
 
 def read_references(view: View) -> References:

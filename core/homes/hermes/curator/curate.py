@@ -75,6 +75,22 @@ class Prediction:
     checked: int = 0
 
 
+_WHY = {
+    Rule.PINNED: "pinned",
+    Rule.CRON: "a scheduled job uses it",
+    Rule.FIRST_SIGHT: "no row yet: its clock starts with this run",
+    Rule.REANCHOR: "bundled and never used: its clock starts with this run",
+    Rule.ODD_COUNTER: "its use count is no number (the agent's own run would stop here)",
+    Rule.GRACE: "never used, and {since}: safe until it is {stale} days old",
+    Rule.GRACE_BACK: "never used, and {since}: not {stale} days old",
+    Rule.ARCHIVED: "{since}; archived after {archive} days",
+    Rule.STALE: "{since}; stale after {stale} days",
+    Rule.USED_AGAIN: "{since}; not {stale} days old",
+    Rule.GONE: "its row says archived although its folder is live: no run touches it",
+    Rule.KEPT: "{since}",
+}
+
+
 def predict(view: View, terms: Terms, *, as_agent: bool = False) -> Prediction:
     """What a run at ``terms.now`` does; with ``as_agent`` what the agent's own run would."""
     key = _key(terms, as_agent)
@@ -156,21 +172,9 @@ def why(decision: Decision, limits: Limits, now: datetime) -> str:
         word = "made" if field == "created_at" else field.removeprefix("last_").removesuffix("_at")
         ago = f"{days} day{'' if days == 1 else 's'} ago" if days >= 0 else "in the future"
         since = f"{'last ' if word != 'made' else ''}{word} {at:%Y-%m-%d}, {ago}"
-    stale, archive = limits.stale_after_days, limits.archive_after_days
-    return {
-        Rule.PINNED: "pinned",
-        Rule.CRON: "a scheduled job uses it",
-        Rule.FIRST_SIGHT: "no row yet: its clock starts with this run",
-        Rule.REANCHOR: "bundled and never used: its clock starts with this run",
-        Rule.ODD_COUNTER: "its use count is no number (the agent's own run would stop here)",
-        Rule.GRACE: f"never used, and {since}: safe until it is {stale} days old",
-        Rule.GRACE_BACK: f"never used, and {since}: not {stale} days old",
-        Rule.ARCHIVED: f"{since}; archived after {archive} days",
-        Rule.STALE: f"{since}; stale after {stale} days",
-        Rule.USED_AGAIN: f"{since}; not {stale} days old",
-        Rule.GONE: "its row says archived although its folder is live: no run touches it",
-        Rule.KEPT: f"{since}",
-    }[decision.rule]
+    return _WHY[decision.rule].format(
+        since=since, stale=limits.stale_after_days, archive=limits.archive_after_days
+    )
 
 
 def _predict(view: View, terms: Terms, as_agent: bool) -> Prediction:

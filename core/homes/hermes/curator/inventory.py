@@ -192,10 +192,10 @@ def _build(
                 row=row,
                 row_is_odd=row is None and each.declared in rows.rows,
                 jobs=references.jobs_of(words),
-                bundles=tuple(bundle.name for bundle in references.bundles_of(words)),
+                bundles=tuple([bundle.name for bundle in references.bundles_of(words)]),
                 exact=each.declared in exact,
                 twins=()
-                if external
+                if external or len(same[each.declared]) == 1
                 else tuple(folder for folder in same[each.declared] if folder != each.folder),
             )
         )

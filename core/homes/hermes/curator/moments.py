@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 ACTIVITY = ("last_used_at", "last_viewed_at", "last_patched_at")
@@ -33,9 +34,19 @@ def created(row: Mapping[str, Any]) -> datetime | None:
 
 def last_activity(row: Mapping[str, Any]) -> tuple[datetime, str] | None:
     """The newest activity and the field that holds it; of two at one instant the first field."""
+    values = [row.get(field) for field in ACTIVITY]
+    try:
+        return _newest(*values)
+    except TypeError:
+        # A list or an object stands where a date should.
+        return _newest(*map(str, values))
+
+
+@lru_cache(maxsize=8192, typed=True)
+def _newest(*values: object) -> tuple[datetime, str] | None:
     found: tuple[datetime, str] | None = None
-    for field in ACTIVITY:
-        at = moment(row.get(field))
+    for field, value in zip(ACTIVITY, values, strict=True):
+        at = moment(value)
         if at is not None and (found is None or at > found[0]):
             found = (at, field)
     return found
@@ -43,6 +54,8 @@ def last_activity(row: Mapping[str, Any]) -> tuple[datetime, str] | None:
 
 def counter(value: object) -> int | None:
     """A counter as a number (nothing is 0, text of digits counts), ``None`` if it is none."""
+    if type(value) is int:
+        return value
     try:
         return int(value or 0)  # type: ignore[call-overload, no-any-return]
     except (TypeError, ValueError, OverflowError):

@@ -16,6 +16,8 @@ from core.model import Finding, Severity
 
 _PLATFORMS = {"macos": "darwin", "windows": "win32"}
 _ENVIRONMENTS = frozenset({"kanban", "docker", "s6"})
+#: The fields of a head that say what a skill needs.
+_NEEDS = frozenset({"metadata", "prerequisites", "required_environment_variables"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def needs(
     for platform, names in (offering.by_platform or {}).items():
         if name in names:
             yield _info("disabled_on_platform", f"It is switched off on {platform}.", folder)
+    if _NEEDS.isdisjoint(head.fields):
+        return
     hermes = nested(head.fields, "metadata", "hermes")
     if isinstance(hermes, dict):
         for key, code, said in (

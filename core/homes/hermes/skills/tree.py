@@ -237,8 +237,9 @@ def _folders(view: View, folder: str, names: Sequence[str], shut: dict[str, str]
     """Those of ``names`` that are folders."""
     source = view.source
     told = source.folders(folder) if isinstance(source, Snapshot) else None
-    # A folder that may be listed and not entered shows at the first thing in it.
-    if told is None or (names and not _can_look(view, join(folder, names[0]))):
+    # A folder that may be listed and not entered shows at any thing in it.
+    probe = SKILL_FILE if SKILL_FILE in names else next(iter(names), "")
+    if told is None or (probe and not _can_look(view, join(folder, probe))):
         return [child for child in names if _is_folder(view, folder, child, shut)]
     return [child for child in names if child in told]
 
