@@ -240,6 +240,12 @@ class SignoffApp(Workspace):
 
     def toggle_split(self, width: int) -> None:
         """Old and new side by side, or not; kept for the next start."""
+    def action_gate(self) -> None:
+        from console.screens.gates import turn_on
+
+        if isinstance(self.screen, Room):
+            turn_on(self.screen)
+
         from console.render.preview import SPLIT_WIDTH
 
         now = self.ui.split if self.ui.split is not None else width >= SPLIT_WIDTH

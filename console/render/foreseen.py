@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from console.render import ink
+from console.render.hints import with_keys
 from console.render.line import Line, wrapped
 
 #: Steps of a curve that are drawn; of a longer one every so manieth, and the last.
@@ -73,15 +74,17 @@ def _lines(shown: Foreseen, width: int) -> Iterator[Line]:
         yield from _flow(ink.line(f"{said} of {store.limit:,} characters"), width)
     if shown.first is not None:
         turn = shown.turns[shown.first]
-        said = f"The first that fails is {turn.id}, number {shown.first + 1}: {turn.message}"
+        said = f"The first that fails is {turn.id}, number {shown.first + 1}: "
+        said += with_keys(turn.message)
         yield from _flow(ink.line(said, ink.WARNING), width)
     for sentence in shown.advice:
-        yield from _flow(ink.line(sentence), width)
+        yield from _flow(ink.line(with_keys(sentence)), width)
     if shown.stores or shown.advice or shown.first is not None:
         yield Line(Content(""))
     for turn in shown.turns:
         sign = Content.styled("✓ ", ink.GOOD) if turn.lands else Content.styled("✗ ", ink.DANGER)
-        row = Content.assemble(sign, ink.line(f"{turn.id}  "), ink.line(turn.message, ink.LABEL))
+        said = with_keys(turn.message)
+        row = Content.assemble(sign, ink.line(f"{turn.id}  "), ink.line(said, ink.LABEL))
         yield from _flow(row, width, rest="  ")
 
 

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from console.actions import MODES
 from console.render import ink
+from console.render.hints import with_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def notice(facts: HomeFacts | None) -> Content:
     if off:
         which = "Both gates are" if len(off) > 1 else f"The {off[0]} gate is"
         said.append(f"{which} off: the agent does not ask. `signoff gate on` mends it.")
-    return Content("\n").join(ink.line(f"! {sentence}") for sentence in said)
+    return Content("\n").join(ink.line(f"! {with_keys(sentence)}") for sentence in said)
 
 
 def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:

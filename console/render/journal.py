@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from console.render import ink
+from console.render.hints import with_keys
 from console.render.line import Line, anchored, wrapped
 from console.render.preview import SPLIT_WIDTH, entry_lines, file_lines
 from core.model import Change, EntryChange, Move
@@ -118,11 +119,11 @@ def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iter
         ink.line(f"{detail.at}  {detail.home}  {detail.profile}", ink.LABEL),
         ink.line(detail.who, ink.LABEL),
         Content(""),
-        Content.assemble((f"{sign} {item.state}  ", style), ink.block(item.message)),
+        Content.assemble((f"{sign} {item.state}  ", style), ink.block(with_keys(item.message))),
         *([ink.line(f"Note: {item.note}")] if item.note else []),
         *([ink.line(_step(item.bulk), ink.LABEL)] if item.bulk else []),
         *([ink.line(f"Changed: {', '.join(detail.changed)}", ink.LABEL)] if detail.changed else []),
-        *([ink.line(f"Next: {detail.next}")] if detail.next else []),
+        *([ink.line(f"Next: {with_keys(detail.next)}")] if detail.next else []),
         *([ink.line(_ADVICE[item.state], style)] if item.state in _ADVICE else []),
     ):
         for piece in wrapped(content, width):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from console.render import ink
+from console.render.hints import with_keys
 
 #: Sign and style of every status of the contract, and of what happens to a row on screen.
 SIGNS = {
@@ -94,7 +95,8 @@ def _head(item: QueueItem, cells: int) -> Content:
 
 
 def _said(item: QueueItem, cells: int) -> Content:
-    return Content("  ") + ink.cut(item.note or item.summary, max(1, cells - 2), ink.LABEL)
+    said = with_keys(item.note) or item.summary
+    return Content("  ") + ink.cut(said, max(1, cells - 2), ink.LABEL)
 
 
 def _tail(words: Sequence[str], width: int) -> Content:

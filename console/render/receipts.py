@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from console.render import ink
+from console.render.hints import with_keys
 from console.render.line import Line, anchored, wrapped
 from console.render.preview import entry_lines, finding_lines
 from core.model import Receipt
@@ -41,7 +42,7 @@ def _one(receipt: Receipt, width: int, *, explained: bool) -> Iterator[Line]:
     )
     for number, piece in enumerate(wrapped(head, width)):
         yield Line(piece, anchor=receipt.subject if number == 0 else None)
-    yield from _flow(ink.block(receipt.message), width, "  ")
+    yield from _flow(ink.block(with_keys(receipt.message)), width, "  ")
     if receipt.changed:
         said = f"Changed: {', '.join(receipt.changed)}"
     else:
@@ -57,7 +58,7 @@ def _one(receipt: Receipt, width: int, *, explained: bool) -> Iterator[Line]:
 
 def _after(receipts: Sequence[Receipt], width: int) -> Iterator[Line]:
     """What comes next, each sentence once."""
-    sentences = list(dict.fromkeys(receipt.next for receipt in receipts if receipt.next))
+    sentences = list(dict.fromkeys(with_keys(receipt.next) for receipt in receipts if receipt.next))
     if not sentences:
         return
     yield Line(Content(""))

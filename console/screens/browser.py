@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from console.render import ink
+from console.render.hints import with_keys
 from console.render.line import Line, wrapped
 from console.screens.room import Room
 from console.widgets.lines import LineView
@@ -59,7 +60,7 @@ class Browser(Room):
 
     def say(self, sentence: str) -> None:
         """A sentence in place of the text."""
-        self._sentence = sentence
+        self._sentence = with_keys(sentence)
         self.draw_sentence()
 
     def draw_sentence(self) -> None:

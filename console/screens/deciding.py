@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.render import ink
+from console.render.hints import with_keys
 from console.render.line import Line, wrapped
 from console.render.queue import QueueItem
 from console.screens.aftermath import Aftermath, could_land
@@ -403,7 +404,7 @@ def _listed(rows: Sequence[Label], width: int) -> list[Line]:
             ink.line(
                 f"{row.proposal.id}  {row.proposal.action} → {row.proposal.target}: ", ink.TITLE
             )
-            + ink.line(f"{str(row.status).replace('_', ' ')} · {row.message}"),
+            + ink.line(f"{str(row.status).replace('_', ' ')} · {with_keys(row.message)}"),
             width,
             rest="  ",
         )

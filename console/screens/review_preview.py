@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from console.render import ink
 from console.render.foreseen import Foreseen, foreseen_lines
+from console.render.hints import with_keys
 from console.render.line import Line, wrapped
 from console.render.preview import Preview, preview_lines
 from console.render.queue import QueueItem
@@ -160,7 +161,7 @@ class PreviewingRoom(NarrowingRoom):
         self._draw_preview(keep=True)
 
     def _say(self, sentence: str) -> None:
-        self._shown, self._drawing = None, partial(_sentence, sentence)
+        self._shown, self._drawing = None, partial(_sentence, with_keys(sentence))
         self._shown_key = ""
         self._draw_preview(keep=False)
         self.refresh_bindings()

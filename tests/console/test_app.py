@@ -274,7 +274,7 @@ async def test_undo_with_nothing_to_undo_says_so(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
         await console.press("u")
-        assert console.flash == "There is nothing to undo. 5 shows the journal"
+        assert console.flash == "There is nothing to undo. See Journal (5)"
         assert tree(home) == before
 
 

@@ -383,7 +383,7 @@ def test_one_open_gate_is_named() -> None:
     facts = HomeFacts("~", "hermes", "x", "0.19", (("memory", True), ("skills", False)), 0, 0, 0)
     assert "skills gate OFF" in header("review", facts, "", 80).plain
     assert notice(facts).plain == (
-        "! The skills gate is off: the agent does not ask. `signoff gate on` mends it."
+        "! The skills gate is off: the agent does not ask. ctrl+g (gates on) mends it."
     )
 
 
@@ -406,9 +406,9 @@ def test_a_hint_names_the_key_that_does_it_here() -> None:
     lost = "lost beside it: tea. `signoff edit ID --splice` can keep the rest."
     found = Finding("guard_fragment", Severity.WARNING, lost, None)
     said = " ".join(plain(preview_lines(preview(findings=(found,)), 100)))
-    assert "lost beside it: tea. E can keep the rest." in said
-    assert with_keys("See `signoff journal`") == f"{JOURNAL_MODE} shows the journal"
-    assert with_keys("`signoff edit ID` or `signoff doctor`") == "e or `signoff doctor`"
+    assert "lost beside it: tea. E (convert) can keep the rest." in said
+    assert with_keys("See `signoff journal`") == f"See Journal ({JOURNAL_MODE})"
+    assert with_keys("`signoff edit ID` or `signoff doctor`") == "e (edit) or `signoff doctor`"
 
 
 def test_a_selection_of_which_nothing_would_land_says_what_refuses_it() -> None:

@@ -486,7 +486,7 @@ async def test_an_open_gate_is_said_with_what_mends_it(home: Path) -> None:
     async with open_console(home) as console:
         assert "gates OFF" in console.header
         assert (
-            "! Both gates are off: the agent does not ask. `signoff gate on` mends it."
+            "! Both gates are off: the agent does not ask. ctrl+g (gates on) mends it."
         ) in console.picture
 
 
