@@ -117,8 +117,6 @@ class Relative:
 class Mark(NamedTuple):
     """A message in the outline of a session: enough to place it, without its text.
 
-    A tuple, since an outline may hold a hundred thousand.
-
     ``copy_of`` is the id of an earlier message of the session with the same role, time and text,
     which a compaction carried on; 0 for none.
     """
@@ -253,8 +251,9 @@ class Conversations(Protocol):
         """The id of the session that ``text`` names: exact, a unique beginning, or a pasted
         ``@session:profile/id``. Raises :class:`core.errors.NotFoundError`."""
 
-    def outline(self, session_id: str) -> tuple[Mark, ...]:
-        """Every message of a session in order, without texts."""
+    def outline(self, session_id: str) -> Sequence[Mark]:
+        """Every message of a session in order, without texts; a :class:`core.outline.Outline`
+        where there may be many."""
 
     def messages(self, ids: Sequence[int], session_id: str, longest: int) -> tuple[Message, ...]:
         """These messages, in order; texts are cut at ``longest`` characters."""

@@ -105,7 +105,7 @@ class BelongingRoom(SearchingRoom):
 
             if re.fullmatch(r"#?\d{1,18}", wanted):
                 number = int(wanted.lstrip("#"))
-                if read is not None and any(mark.id == number for mark in read.outline):
+                if read is not None and read.outline.number(number) is not None:
                     return Found(Target(read.asked, number))
                 session_id = owner(opened, number)
                 if session_id is None:

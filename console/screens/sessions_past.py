@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 
 from console.ages import age
 from console.render.sessions import Counts, Facets, HitItem, SessionItem, name_of
@@ -15,7 +17,6 @@ from core.conversations import (
     Found,
     Hit,
     Listing,
-    Mark,
     Message,
     Order,
     Relation,
@@ -26,6 +27,7 @@ from core.desk.opening import Opened
 from core.desk.past import past
 from core.desk.searching import Request, matches_in, read_query, search
 from core.homes.hermes.sessions.catalogue import HIDDEN
+from core.outline import Outline
 from core.recall.gather import CRON
 from core.recall.query import Query, respelled
 from core.recall.spans import spans
@@ -65,11 +67,15 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Reads messages of a conversation, each from the part of the chain it stands in."""
+    """Reads messages of a conversation, each from the part of the chain it stands in.
+
+    ``starts`` are the numbers in ``outline`` that its ``parts`` begin with.
+    """
 
     past: Conversations
-    owners: Mapping[int, str]
-    tip: str
+    outline: Outline
+    parts: Sequence[str]
+    starts: Sequence[int]
 
     def __call__(self, ids: Sequence[int], longest: int) -> tuple[Message, ...]:
         by_part: dict[str, list[int]] = {}
@@ -81,8 +87,17 @@ class Texts:
         return tuple(found)
 
     def owner(self, message_id: int) -> str:
-        """The session that a message stands in."""
-        return self.owners.get(message_id, self.tip)
+        """The session that a message stands in; the newest part for one that is not there."""
+        number = self.outline.number(message_id)
+        return self.parts[-1 if number is None else bisect_right(self.starts, number) - 1]
+
+    def first_of(self, part: str) -> int | None:
+        """The first message of a part; ``None`` if it has none."""
+        if part not in self.parts:
+            return None
+        at = self.parts.index(part)
+        start, end = (*self.starts, len(self.outline))[at : at + 2]
+        return self.outline.ids[start] if start < end else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,7 @@ class Conversation:
     session: Session
     parts: tuple[str, ...]
     texts: Texts
-    outline: tuple[Mark, ...]
+    outline: Outline
     dividers: Mapping[int, str]
     hits: tuple[int, ...] = ()
     query: Query | None = None
@@ -260,27 +275,26 @@ def open_conversation(
     parts = session.chain or (session.id,)
     if parts[-1] != session.id:
         session = conversations.session(parts[-1]) or session
-    outline: list[Mark] = []
-    owners: dict[int, str] = {}
+    outlines: list[Outline] = []
     dividers: dict[int, str] = {}
     hits: list[int] = []
     for number, part in enumerate(parts, 1):
-        marks = conversations.outline(part)
+        marks = Outline.of(conversations.outline(part))
         if number > 1 and marks:
             dividers[marks[0].id] = f"part {number} of {len(parts)}: {part}, after a compaction"
-        outline += marks
-        if part != parts[-1]:
-            owners |= {mark.id: part for mark in marks}
+        outlines.append(marks)
         if query is not None and not query.is_empty:
             hits += matches_in(opened, query, part, cancelled=cancelled)
+    outline = Outline.joined(outlines)
     for at, words in branches(conversations, session, parts):
-        if (key := _first_as_late(outline, at)) is not None:
+        # The very first message has nothing above it that came before.
+        if first := outline.as_late(at):
+            key = outline.ids[first]
             known = dividers.get(key)
             dividers[key] = f"{known}; {words}" if known else words
-    texts = Texts(conversations, owners, parts[-1])
-    return Conversation(
-        session_id, session, parts, texts, tuple(outline), dividers, tuple(hits), query
-    )
+    starts = tuple(accumulate(map(len, outlines[:-1]), initial=0))
+    texts = Texts(conversations, outline, parts, starts)
+    return Conversation(session_id, session, parts, texts, outline, dividers, tuple(hits), query)
 
 
 def branches(
@@ -296,13 +310,6 @@ def branches(
         branched = child.parent_id in parts and child.relation is Relation.BRANCH
         if branched and child.started_at is not None:
             yield child.started_at, f"{child.title or child.id} branched off here"
-
-
-def _first_as_late(outline: Sequence[Mark], at: float) -> int | None:
-    """The id of the first message as late as ``at``, unless it is the very first; clocks may go
-    back, and the first as late is where a reader would look."""
-    later = next((n for n, mark in enumerate(outline) if (mark.at or 0.0) >= at), 0)
-    return outline[later].id if later else None
 
 
 def finder(query: Query | None) -> Callable[[str], Sequence[tuple[int, int]]] | None:

@@ -155,8 +155,7 @@ class ReadingRoom(Room):
             return
         key = target.message_id
         if key is None and target.part:
-            marks = (m.id for m in read.outline if read.texts.owner(m.id) == target.session_id)
-            key = next(marks, None)
+            key = read.texts.first_of(target.session_id)
         if key is None:
             return
         if not transcript.go_to(key, center=not target.part):

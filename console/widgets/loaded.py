@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from console.render.prepared import Prepared
 
@@ -21,6 +21,9 @@ class Loaded:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._kept)
 
     def __contains__(self, message_id: int) -> bool:
         return message_id in self._kept

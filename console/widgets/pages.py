@@ -66,16 +66,16 @@ class Pages:
 
     def renew(self, marks: Sequence[Mark]) -> None:
         """The same conversation as it is now; the reader stays where they are."""
-        old = self.outline
-        fresh, changed = old.changed(marks)
+        old, now = self.outline, Outline(marks, self.outline.shown, self.outline.dividers)
+        fresh, changed = old.marks.changes(now.marks)
         self.stale.update(changed)
         if old.marks:
             self.unseen.update(fresh)
-        self._keep(Outline(marks, old.shown, old.dividers))
+        self._keep(now)
 
     def renew_all(self) -> None:
         """Everything is to be loaded again; what is there is shown meanwhile."""
-        self.stale.update(mark.id for mark in self.outline.marks if mark.id in self.loaded)
+        self.stale.update(self.loaded)
 
     def narrow(self, shown: Shown) -> None:
         """Show other messages of it; the reader stays at theirs, or at the next that is shown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from console.widgets.outline import Outline
 from console.widgets.pages import Pages
 from console.widgets.paging import Spot
 
@@ -15,6 +16,7 @@ class Stepping:
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
         self.hits: Sequence[int] = ()
+        self._found: tuple[Outline, Sequence[int], list[int]] | None = None
 
     def number(self, place: int) -> int:
         """Which of the hits that are shown stands at ``place``, from 1; 0 if none does."""
@@ -25,7 +27,11 @@ class Stepping:
     @property
     def places(self) -> list[int]:
         """The places of the hits that are shown, in order."""
-        return self._pages.outline.places(self.hits)
+        outline, hits = self._pages.outline, self.hits
+        # Asked by every key: a common word has a hit in every other message.
+        if self._found is None or self._found[0] is not outline or self._found[1] is not hits:
+            self._found = outline, hits, outline.places(hits)
+        return self._found[2]
 
     def beyond(self, place: int, step: int) -> int | None:
         """The next place with a hit after ``place``, or before it."""

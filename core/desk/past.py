@@ -10,7 +10,6 @@ from core.conversations import (
     Conversations,
     Filters,
     Listing,
-    Mark,
     Message,
     Relative,
     Session,
@@ -23,6 +22,7 @@ from core.desk.opening import Opened
 from core.errors import NotFoundError
 from core.homes.base import Kind
 from core.homes.hermes.sessions.store import StateDb
+from core.outline import Outline
 
 #: What a long session shows of its beginning and its end, as hermes-agent 0.19.0's tool does.
 HEAD, TAIL = 20, 10
@@ -106,16 +106,18 @@ def read(
     session = conversations.session(session_id)
     if session is None:
         raise NotFoundError(f"There is no session {named!r}", "See `signoff sessions`")
-    outline = conversations.outline(session_id)
-    live = [mark for mark in outline if mark.visibility is Visibility.LIVE]
+    outline = Outline.of(conversations.outline(session_id))
+    live = outline.select(visibilities=(Visibility.LIVE,))
+    shown: Sequence[int]
     before = after = 0
     if around is not None:
         shown, before, after = _window(outline, around, window)
     elif everything:
-        shown = outline
+        shown = range(len(outline))
     else:
         shown = live if len(live) <= HEAD + TAIL else [*live[:HEAD], *live[-TAIL:]]
-    messages = conversations.messages([mark.id for mark in shown], session_id, sys.maxsize)
+    ids = [outline.ids[number] for number in shown]
+    messages = conversations.messages(ids, session_id, sys.maxsize)
     return Reading(
         session,
         messages,
@@ -144,14 +146,14 @@ def owner(opened: Opened, message_id: int) -> str | None:
     return StateDb(opened.found.home).owner(message_id)
 
 
-def _window(outline: Sequence[Mark], around: int, window: int) -> tuple[Sequence[Mark], int, int]:
-    """The marks around one, and how many of them stand on either side of it."""
-    places = [place for place, mark in enumerate(outline) if mark.id == around]
-    if not places:
+def _window(outline: Outline, around: int, window: int) -> tuple[range, int, int]:
+    """The numbers of the messages around one, and how many stand on either side of it."""
+    number = outline.number(around)
+    if number is None:
         raise NotFoundError(
             f"Message {around} is not in this session",
             f"It has {len(outline):,} messages; `signoff read SESSION` shows their numbers",
         )
-    first = max(0, places[0] - window)
-    last = min(len(outline), places[0] + window + 1)
-    return outline[first:last], places[0] - first, last - places[0] - 1
+    first = max(0, number - window)
+    last = min(len(outline), number + window + 1)
+    return range(first, last), number - first, last - number - 1

@@ -44,7 +44,7 @@ class ExportError(SignoffError):
 class Transcripts(Protocol):
     """What an export asks of :class:`core.conversations.Conversations`."""
 
-    def outline(self, session_id: str) -> tuple[Mark, ...]:
+    def outline(self, session_id: str) -> Sequence[Mark]:
         """Every message of a session in order, without texts."""
 
     def messages(self, ids: Sequence[int], session_id: str, longest: int) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.conversations import Filters, Listing, Mark, Message, Relative, Session, Totals
+from core.conversations import Filters, Listing, Message, Relative, Session, Totals
 from core.errors import NotFoundError
 from core.homes.hermes.home import DEFAULT, is_profile_name
 from core.homes.hermes.sessions import catalogue, transcript
@@ -18,6 +18,7 @@ from core.homes.hermes.sessions.listing import choose, described, previews
 from core.homes.hermes.sessions.opening import DATABASE, Database, reading
 from core.homes.hermes.sessions.parts import Part, parts_of, record
 from core.homes.hermes.sessions.values import count, word
+from core.outline import Outline
 
 #: How a pasted link to a session begins: ``@session:profile/id``.
 LINK = "@session:"
@@ -96,7 +97,7 @@ class StateDb:
         more = "" if len(found) <= _NAMED else " and more"
         raise NotFoundError(f"Several sessions begin with {named!r}", f"They are {examples}{more}")
 
-    def outline(self, session_id: str) -> tuple[Mark, ...]:
+    def outline(self, session_id: str) -> Outline:
         """Every message of a session in order of id, without texts."""
         with self._reading() as db:
             return transcript.outline(db, session_id)

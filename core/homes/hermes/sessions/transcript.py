@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import codecs
 import sqlite3
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import isfinite
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ from core.homes.hermes.sessions import content
 from core.homes.hermes.sessions.opening import Database, Row
 from core.homes.hermes.sessions.parts import BATCH
 from core.homes.hermes.sessions.values import chosen, flag, live, number, word
+from core.outline import NO_TIME, ROLES, VISIBILITIES, Outline
 
 #: Bytes read at a time of a text too long to hold.
 _CHUNK = 256 * 1024
@@ -42,68 +45,92 @@ _DEBUG = {
 }
 
 
-def outline(db: Database, session_id: str) -> tuple[Mark, ...]:
+def outline(db: Database, session_id: str) -> Outline:
     """Every message of a session in order of id, without texts.
 
     A message that compaction carried on is stored once more (hermes-agent #99545): the later row
     names the earlier one in ``copy_of``.
     """
     columns = db.columns("messages")
-    at = "timestamp" if "timestamp" in columns else "NULL"
-    active = "active" if "active" in columns else "NULL"
-    where = "FROM messages WHERE session_id = ?"
-    marks = db.made(f"SELECT id, role, {at}, {active} {where} ORDER BY id", (session_id,), _marks)
-    # Most rows are live. Whether one that is not was summarised stands behind its text, where it
-    # costs: it is asked for these rows alone.
-    if "compacted" not in columns or not any(m.visibility is Visibility.UNDONE for m in marks):
-        return tuple(marks)
-    sql = f"SELECT id {where} AND active = 0 AND compacted = 1"
-    summarised = {row[0] for row in db.rows(sql, (session_id,))}
-    if not summarised:
-        return tuple(marks)
-    copies = _copies(db, session_id, marks)
-    return tuple(
-        [
-            mark._replace(
-                visibility=Visibility.SUMMARISED if mark.id in summarised else mark.visibility,
-                copy_of=copies.get(mark.id, 0),
-            )
-            for mark in marks
-        ]
+    at, active, compacted = (
+        name if name in columns else "NULL" for name in ("timestamp", "active", "compacted")
+    )
+    where = "FROM messages WHERE session_id = ? ORDER BY id"
+    code = _code(active, compacted)
+    found = db.made(f"SELECT id, {code}, {at} {where}", (session_id,), _plain)
+    if found is None:
+        sql = f"SELECT id, role, {at}, {active}, {compacted} {where}"
+        found = db.made(sql, (session_id,), _any)
+    if not found.seen(Visibility.SUMMARISED):
+        return found
+    return found.with_copies(_copies(db, session_id, found))
+
+
+def _code(active: str, compacted: str) -> str:
+    """The code of a row in an outline, as SQL; NULL where :func:`_any` has to look at it.
+
+    Whether a row was summarised stands behind its text, where it costs: it is read for those that
+    are not live alone.
+    """
+    roles = " ".join(f"WHEN '{role}' THEN {code}" for role, code in ROLES.items())
+    live, summarised, undone = (VISIBILITIES[each] for each in Visibility)
+    return (
+        f"CASE role {roles} END + CASE WHEN {active} = 1 OR {active} IS NULL THEN {live}"
+        f" WHEN {active} = 0 THEN CASE {compacted} WHEN 1 THEN {summarised} ELSE {undone} END END"
     )
 
 
-def _marks(rows: Iterable[Row]) -> list[Mark]:
-    """Marks of rows of id, role, time and ``active``; undone for all that are not live."""
-    shown = Visibility.LIVE
-    # The common row needs nothing looked at: a session may have a hundred thousand.
-    return [
-        Mark(id_, role, at, shown)
-        if active == 1 and type(at) is float and isfinite(at) and type(role) is str
-        else Mark(id_, word(role), number(at), shown if live(active) else Visibility.UNDONE)
-        for id_, role, at, active in rows
-    ]
+def _plain(rows: Iterable[Row]) -> Outline | None:
+    """The outline of rows of id, code and time; ``None`` if any of them is odd."""
+    ids, codes, times = array("q"), bytearray(), array("d")
+    # Nothing is made for a row that is not needed: a session may have a hundred thousand.
+    add_id, add_code, add_time = ids.append, codes.append, times.append
+    try:
+        for id_, code, at in rows:
+            add_id(id_)
+            add_code(code)
+            add_time(at)
+    except TypeError:
+        return None
+    return Outline(ids, bytes(codes), times) if isfinite(sum(times)) else None
 
 
-def _copies(db: Database, session_id: str, marks: Iterable[Mark]) -> dict[int, int]:
-    """Later messages with the role, time and text of an earlier one: id -> id of the first."""
+def _any(rows: Iterable[Row]) -> Outline:
+    """The outline of rows of id, role, time, ``active`` and ``compacted``, whatever they hold."""
+    return Outline.of(
+        Mark(id_, word(role), number(at), _visibility(active, compacted))
+        for id_, role, at, active, compacted in rows
+    )
+
+
+def _visibility(active: object, compacted: object) -> Visibility:
+    if live(active):
+        return Visibility.LIVE
+    return Visibility.SUMMARISED if flag(compacted) else Visibility.UNDONE
+
+
+def _copies(db: Database, session_id: str, marks: Outline) -> dict[int, int]:
+    """Later messages with the role, time and text of an earlier one: number -> id of the first."""
+    twice = {a for a, b in pairwise(sorted(marks.times)) if a == b and a != NO_TIME}
     first: dict[tuple[str, float], int] = {}
-    again: list[tuple[int, int]] = []
-    for mark in marks:
-        if mark.at is None:
+    again: dict[int, tuple[int, int]] = {}
+    for place, at in enumerate(marks.times):
+        if at not in twice:
             continue
-        if (before := first.setdefault((mark.role, mark.at), mark.id)) != mark.id:
-            again.append((mark.id, before))
+        mark = marks[place]
+        if (before := first.setdefault((mark.role, at), mark.id)) != mark.id:
+            again[mark.id] = place, before
     found: dict[int, int] = {}
-    for start in range(0, len(again), BATCH):
-        some = again[start : start + BATCH]
-        pairs = ", ".join(f"({later}, {earlier})" for later, earlier in some)
+    later = list(again)
+    for start in range(0, len(later), BATCH):
+        some = later[start : start + BATCH]
+        pairs = ", ".join(f"({id_}, {again[id_][1]})" for id_ in some)
         sql = (
             f"WITH pair(later, earlier) AS (VALUES {pairs}) SELECT later, earlier FROM pair"
             " JOIN messages a ON a.id = later JOIN messages b ON b.id = earlier"
             " WHERE a.content IS b.content AND a.session_id = ?"
         )
-        found.update((later, earlier) for later, earlier in db.rows(sql, (session_id,)))
+        found.update((again[id_][0], earlier) for id_, earlier in db.rows(sql, (session_id,)))
     return found
 
 
@@ -191,9 +218,6 @@ def _message(row: Row, session_id: str, said: object, size: int | None, longest:
         notes.append("arguments cut")
     elif tool_calls and not calls and tool_calls not in ("[]", "null"):
         notes.append("its calls cannot be read")
-    visibility = Visibility.LIVE
-    if not live(active):
-        visibility = Visibility.SUMMARISED if flag(compacted) else Visibility.UNDONE
     return Message(
         id=id_,
         session_id=session_id,
@@ -202,7 +226,7 @@ def _message(row: Row, session_id: str, said: object, size: int | None, longest:
         at=number(at),
         size=size,
         whole=size <= longest,
-        visibility=visibility,
+        visibility=_visibility(active, compacted),
         tool_name=word(tool),
         tool_call_id=word(call_id),
         tool_calls=calls,
