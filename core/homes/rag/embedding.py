@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from core.errors import SignoffError, UsageError
-from core.homes.rag.settings import ALLOW_REMOTE, RagSettings
+from core.homes.rag.settings import ALLOW_REMOTE, RagSettings, without_user
 
 
 class EmbeddingError(SignoffError):
@@ -55,9 +55,14 @@ def embedder_for(settings: RagSettings) -> Embedder | None:
 
 def check_address(settings: RagSettings) -> None:
     """Raise :class:`UsageError` for an embedder on another machine that was not allowed."""
-    host = urlsplit(settings.ollama_url).hostname or ""
-    if urlsplit(settings.ollama_url).scheme not in ("http", "https") or not host:
-        raise UsageError(f"{settings.ollama_url!r} is no address", "As in http://localhost:11434")
+    try:
+        parts = urlsplit(settings.ollama_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port = "", None
+    if not host or parts.scheme not in ("http", "https") or port == 0:
+        shown = without_user(settings.ollama_url)
+        raise UsageError(f"{shown!r} is no address", "As in http://localhost:11434")
     if not settings.allow_remote and not is_loopback(host):
         raise UsageError(
             f"The embedder {host} is on another machine: texts would leave this one",

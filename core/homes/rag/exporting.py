@@ -10,12 +10,11 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from core import atomic
 from core.errors import UnreadableError, UsageError
 from core.homes.rag.nodes import stamp
-from core.homes.rag.settings import RagSettings
+from core.homes.rag.settings import RagSettings, without_user
 from core.homes.rag.store import Store
 
 FORMAT = 1
@@ -93,16 +92,6 @@ def export(
 def numbers_name(file: Path) -> Path:
     """Where the numbers of an export lie."""
     return file.with_name(file.name + NUMBERS)
-
-
-def without_user(url: str) -> str:
-    """An address without the name and password it may hold."""
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit(parts._replace(netloc=host))
-    except ValueError:
-        return ""
 
 
 def _nodes(store: Store, names: list[str]) -> Iterator[dict[str, Any]]:

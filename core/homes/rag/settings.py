@@ -6,8 +6,9 @@ One more is signoff's own: an embedder on another machine must be allowed by nam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 STORE = "HERMES_RAG_STORE"
 EMBED_MODEL = "HERMES_RAG_EMBED_MODEL"
@@ -95,6 +96,8 @@ def read_settings(
         ALLOW_REMOTE, "yes" if remote else "no", ALLOW_REMOTE if remote else "default"
     )
     value = {name: found.value for name, found in told.items()}
+    # What is told may be shown to others; a password in the address is for the server alone.
+    told[OLLAMA_URL] = replace(told[OLLAMA_URL], value=without_user(value[OLLAMA_URL]))
 
     def place(name: str) -> Path:
         written = value[name]
@@ -117,6 +120,16 @@ def read_settings(
         allow_remote=remote,
         told=tuple(told.values()),
     )
+
+
+def without_user(url: str) -> str:
+    """An address without the name and password it may hold."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit(parts._replace(netloc=host))
+    except ValueError:
+        return ""
 
 
 def _setting(name: str, environ: Mapping[str, str]) -> Setting:
