@@ -35,7 +35,14 @@ def learn(opened: Opened, call: Learn, by: Asker) -> Answer:
     """Store a note: its id, and what else there is to know."""
     shelf = shelf_of(opened)
     project = _project(shelf, call.project)
-    learnt, _ = desk.learn(shelf, call.text, project, kind=call.kind, supersedes=call.supersedes)
+    learnt, _ = desk.learn(
+        shelf,
+        call.text,
+        project,
+        kind=call.kind,
+        supersedes=call.supersedes,
+        client=by.caller.named,
+    )
     told = whole(learnt.text)
     if kinds := desk.secrets(call.text):
         told += f" || it seems to hold a secret ({', '.join(kinds)}): retire it if it does"
@@ -49,7 +56,8 @@ def retire(opened: Opened, call: Retire, by: Asker) -> Answer:
         plan = desk.retire(shelf, _project(shelf, call.project), call.node_id, call.reason)
     except (NotFoundError, desk.AmbiguousError) as problem:
         more = f" {problem.hint}." if isinstance(problem, desk.AmbiguousError) else ""
-        return refused(f"{problem.message}.{more} {_FIRST}.")
+        # An answer and no error, as the original has it.
+        return Answer(whole(f"{problem.message}.{more} {_FIRST}."))
     receipt = desk.carry_out(shelf, plan, by.caller.words)
     return Answer(whole(receipt.message)) if receipt.ok else refused(receipt.message)
 

@@ -246,7 +246,13 @@ def warnings(shelf: Shelf) -> tuple[str, ...]:
 
 
 def learn(
-    shelf: Shelf, text: str, project: str, *, kind: str = KIND, supersedes: str = ""
+    shelf: Shelf,
+    text: str,
+    project: str,
+    *,
+    kind: str = KIND,
+    supersedes: str = "",
+    client: str = "",
 ) -> tuple[Learnt, Receipt | None]:
     """Store a note; the receipt is that of marking the one it takes the place of, if any.
 
@@ -254,7 +260,7 @@ def learn(
     nothing is marked. Raises :class:`UsageError` for a blank text, :class:`EmbeddingError` before
     anything is stored.
     """
-    store, node = shelf.own, learning.note_of(text, project, kind, shelf.clock())
+    store, node = shelf.own, learning.note_of(text, project, kind, shelf.clock(), client)
     if supersedes and not supersedes.strip():
         raise UsageError("supersedes names no note", "Give the id that `recall` shows")
     old = store.resolve(node.collection, supersedes.strip()) if supersedes else Resolved(None)
@@ -267,7 +273,7 @@ def learn(
             store.keep_vectors(node.collection, vectors)
         if old.id:
             plan = _plan(shelf, "supersede", node.collection, old.id, node.id)
-            receipt = carry_out(shelf, plan)
+            receipt = carry_out(shelf, plan, f"learnt by {client}" if client else "")
             replaced, unmatched = (
                 (old.id, "") if receipt.ok else ("", f"not marked: {receipt.message}")
             )

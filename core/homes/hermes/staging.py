@@ -49,10 +49,14 @@ class Caller:
     more: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def named(self) -> str:
+        """The client and its version, safe to draw; ``""`` where it has no name."""
+        return one_line(f"{self.client} {self.version}".strip(), 60)
+
+    @property
     def words(self) -> str:
         """A line for people, safe to draw, without a full stop."""
-        named = f"{self.client} {self.version}".strip() or "a client without a name"
-        said = f"from {one_line(named, 60)} over MCP"
+        said = f"from {self.named or 'a client without a name'} over MCP"
         if self.session_id:
             said += f", session {one_line(self.session_id, 60)}"
         return f"{said}: {one_line(self.reason, _WORDS)}" if self.reason else said

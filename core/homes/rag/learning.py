@@ -65,8 +65,12 @@ class Learnt:
         return " || ".join(parts)
 
 
-def note_of(text: str, project: str, kind: str, now: datetime) -> Node:
-    """The note that ``text`` becomes. Raises :class:`UsageError` for a blank text."""
+def note_of(text: str, project: str, kind: str, now: datetime, client: str = "") -> Node:
+    """The note that ``text`` becomes; ``client`` is the program that learnt it, if one did.
+
+    Its name is signoff's own field beside those of the original, which leaves it alone. Raises
+    :class:`UsageError` for a blank text.
+    """
     document = learnt(text)
     if not document:
         raise UsageError("There is nothing to learn in a blank text", "Give a sentence")
@@ -78,4 +82,6 @@ def note_of(text: str, project: str, kind: str, now: datetime) -> Node:
         "path": str(Layer.MEMORY),
         "kind": scrubbed(kind).strip() or KIND,
     }
+    if client:
+        metadata["client"] = scrubbed(client)
     return Node(collection_of(project, Layer.MEMORY), node_id("mem", document), document, metadata)

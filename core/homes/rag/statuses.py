@@ -53,7 +53,8 @@ def retire(view: View, place: Place, name: str, reason: str) -> Outcome:
         return _already(node)
     reason = scrubbed(reason).strip()[:LONGEST_REASON]
     metadata = {**node.metadata, "status": RETIRED, "retired_reason": reason}
-    said = f"retired {name[:SHORT]} ({reason[:SHOWN_REASON]})"
+    why = f" ({reason[:SHOWN_REASON]})" if reason else ""
+    said = f"retired {name[:SHORT]}{why}"
     return _changed("ok", said, place, node, metadata)
 
 
