@@ -22,6 +22,7 @@ from core.homes.vak.home import (
     PROFILE_NOTES,
     note_files,
     project_of,
+    shut,
     workspace_path,
     workspaces,
 )
@@ -96,7 +97,7 @@ def listing(opened: Opened, workspace: str = EVERYWHERE) -> Listing:
     project = None if workspace == EVERYWHERE else project_of(home, workspace)
     view = View(opened.source)
     notes: list[Note] = []
-    unreadable: list[tuple[str, str]] = []
+    unreadable = shut(home, MEMORY)
     for file in note_files(home, project):
         reading = view.read(file)
         try:

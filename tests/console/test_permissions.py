@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.console import powerless
-from tests.console.plain import Cli
+from tests.console.plain import DATA, Cli
 from tests.core.desks import make_home, patch, propose
+
+ATLAS = "67b506f04aa724b1"
 
 
 @pytest.fixture
@@ -118,3 +121,19 @@ def test_a_journal_that_takes_no_entry_is_said_by_what_only_reads(
     cli.state.chmod(0o700)
     (cli.state / "journal.sqlite3").chmod(0o600)
     assert powerless.run("status", "--json", home=home).err == ""
+
+
+@pytest.mark.parametrize("folder", ["sessions", f"sessions/{ATLAS}", f"memory/{ATLAS}"])
+def test_folders_of_a_vak_home_that_cannot_be_listed_are_said(tmp_path: Path, folder: str) -> None:
+    home = tmp_path / "vak"
+    shutil.copytree(DATA / "vak", home)
+    (home / folder).chmod(0o000)
+    try:
+        said = powerless.run("status", "--json", home=home).json["warnings"]
+        noted = powerless.run("notes", "--json", home=home)
+    finally:
+        (home / folder).chmod(0o755)
+    assert f"{folder} cannot be read: permission denied" in said
+    is_memory = folder.startswith("memory")
+    assert noted.code == int(is_memory)
+    assert bool(noted.json["unreadable"]) == is_memory

@@ -7,14 +7,12 @@ tree again below ``agents/<agent>/``.
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from core.homes.vak.fnv import workspace_hash
-from core.homes.vak.ledgers import HEADER, SUFFIX, Entry, lines, open_ledger, parse
+from core.homes.vak.ledgers import HEADER, Entry, lines, open_ledger, parse
+from core.homes.vak.listing import Folder, LedgerFile, listed
 
 SESSIONS, MEMORY, PROPOSALS, SKILLS, AGENTS = (
     "sessions",
@@ -27,37 +25,6 @@ NOTES, PROFILE_FOLDER, PROFILE_NOTES = "MEMORY.md", "user", "USER.md"
 PROFILE_FILE = f"{MEMORY}/{PROFILE_FOLDER}/{PROFILE_NOTES}"
 #: Lines looked at for a header: it is the first that can be read.
 _HEADER_WITHIN = 50
-
-
-class LedgerFile(NamedTuple):
-    """One ledger as it lies there; a tuple, since a home has thousands.
-
-    ``identity`` tells any two states of it apart: device, number, bytes, and the nanoseconds of its
-    two times. ``place`` is where it is, ``file`` its path in the home, ``project`` the folder named
-    by its workspace's hash, ``agent`` the sub-home it lies in.
-    """
-
-    place: str
-    file: str
-    session_id: str
-    project: str
-    agent: str
-    identity: tuple[int, int, int, int, int]
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return Path(self.place)
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        return self.identity[2]
-
-    @property
-    def touched(self) -> int:
-        """When anything of it last changed, in nanoseconds since 1970; nobody can set that."""
-        return self.identity[4]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +48,25 @@ def roots(home: Path) -> list[tuple[str, Path]]:
 
 def ledger_files(home: Path, project: str | None = None) -> list[LedgerFile]:
     """Every ledger, of one workspace's folder or of all, in a fixed order; links are left out."""
-    found: list[LedgerFile] = []
+    return [file for folder in ledger_folders(home, project) for file in folder.files]
+
+
+def ledger_folders(home: Path, project: str | None = None) -> list[Folder]:
+    """The folders that ledgers lie in, as they stand; those that did not change are the same
+    objects as before."""
+    found = []
     for agent, root in roots(home):
         sessions = root / SESSIONS
-        for folder in _folders(sessions) if project is None else [project]:
-            found += _ledgers(home, agent, sessions / folder, folder)
+        lead = f"{AGENTS}/{agent}/" if agent else ""
+        for name in _folders(sessions) if project is None else [project]:
+            inside = f"{lead}{SESSIONS}/{name}"
+            found.append(listed(f"{sessions}/{name}", inside, name, agent))
     return found
 
 
 def encrypted(home: Path) -> list[tuple[str, str]]:
     """Conversations of the newest layout, which need a key: ``(project, session id)``."""
-    found = []
-    for _, root in roots(home):
-        sessions = root / SESSIONS
-        for project in _folders(sessions):
-            for name in _folders(sessions / project):
-                inside = _names(sessions / project / name)
-                if any(part.startswith("seg-") for part in inside):
-                    found.append((project, name))
-    return found
+    return [(folder.project, name) for folder in ledger_folders(home) for name in folder.encrypted]
 
 
 def workspaces(home: Path) -> list[Workspace]:
@@ -118,7 +85,7 @@ def workspaces(home: Path) -> list[Workspace]:
 
 def odd_layout(home: Path) -> list[str]:
     """What of the home cannot be read or is not where it should be, one sentence each."""
-    found = []
+    found = [f"{folder} cannot be read: {reason}" for folder, reason in shut(home)]
     if sealed := encrypted(home):
         word = "ledger is" if len(sealed) == 1 else "ledgers are"
         found.append(f"{len(sealed)} {word} encrypted: only the agent has the key")
@@ -129,6 +96,25 @@ def odd_layout(home: Path) -> list[str]:
         for each in workspaces(home)
         if each.moved
     ]
+    return found
+
+
+def shut(home: Path, *kinds: str) -> list[tuple[str, str]]:
+    """Folders that cannot be listed, with the reason: what lies in them is not known.
+
+    ``kinds`` are those of :data:`SESSIONS` and so on that are looked at, all unless named.
+    """
+    found = []
+    for agent, root in roots(home):
+        lead = f"{AGENTS}/{agent}/" if agent else ""
+        for kind in kinds or (SESSIONS, MEMORY, PROPOSALS):
+            inside = (f"{kind}/{name}" for name in _folders(root / kind))
+            for folder in (kind, *inside):
+                reason = _why_shut(root / folder)
+                if reason:
+                    found.append((lead + folder, reason))
+    if reason := _why_shut(home / AGENTS):
+        found.append((AGENTS, reason))
     return found
 
 
@@ -180,38 +166,6 @@ def note_files(home: Path, project: str | None = None) -> list[str]:
     return found
 
 
-def _ledgers(home: Path, agent: str, folder: Path, project: str) -> Iterator[LedgerFile]:
-    try:
-        with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return
-    lead = f"{AGENTS}/{agent}/" if agent else ""
-    for entry in listed:
-        stem = entry.name.removesuffix(SUFFIX)
-        if stem == entry.name or not stem:
-            continue
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISREG(status.st_mode):
-            yield LedgerFile(
-                entry.path,
-                f"{lead}{SESSIONS}/{project}/{entry.name}",
-                stem,
-                project,
-                agent,
-                (
-                    status.st_dev,
-                    status.st_ino,
-                    status.st_size,
-                    status.st_mtime_ns,
-                    status.st_ctime_ns,
-                ),
-            )
-
-
 def _there(path: Path) -> bool:
     return os.path.lexists(path)
 
@@ -225,8 +179,15 @@ def _folders(folder: Path) -> list[str]:
         return []
 
 
-def _names(folder: Path) -> list[str]:
+def _why_shut(folder: Path) -> str:
+    """Why a folder that is there cannot be looked into, ``""`` if it can."""
     try:
-        return os.listdir(folder)
-    except OSError:
-        return []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                entry.stat(follow_symlinks=False)
+                break
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as problem:
+        return (problem.strerror or str(problem)).lower()
+    return ""

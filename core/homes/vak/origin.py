@@ -8,8 +8,9 @@ from core.clock import is_date
 from core.homes.hermes.origin import Provenance
 from core.homes.hermes.pending import Proposal
 from core.homes.hermes.staging import staged_by
-from core.homes.vak.home import LedgerFile, ledger_files
+from core.homes.vak.home import ledger_files
 from core.homes.vak.ledgers import TOOL_USE, Entry, read_ledger
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.queue import project_of, skill_of
 from core.homes.vak.times import seconds, written
 from core.text import one_line

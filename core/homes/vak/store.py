@@ -25,9 +25,10 @@ from core.conversations import (
 )
 from core.errors import NotFoundError, UnreadableError
 from core.homes.vak import noted, transcript
-from core.homes.vak.home import LedgerFile, encrypted, ledger_files
+from core.homes.vak.home import ledger_files, ledger_folders
 from core.homes.vak.index.teaching import teach_all
 from core.homes.vak.ledgers import Ledger
+from core.homes.vak.listing import Folder, LedgerFile
 from core.homes.vak.summaries import Reader, Summary, source_of
 
 #: The source of a session that needs a key.
@@ -41,6 +42,7 @@ _READER = Reader()
 LATELY = 0.5
 _GUARD = threading.Lock()
 _LATELY: dict[Path, tuple[float, Past]] = {}
+_LOOKED: dict[Path, tuple[list[Folder], Past]] = {}
 
 
 @dataclass
@@ -118,12 +120,24 @@ class Past:
 
 
 def look(home: Path) -> Past:
-    """The ledgers of a home now."""
+    """The ledgers of a home now; the same object as before where nothing changed."""
+    folders = ledger_folders(home)
+    known = _LOOKED.get(home)
+    if known is not None and known[0] == folders:
+        return known[1]
     files: dict[str, LedgerFile] = {}
-    for file in ledger_files(home):
-        names = [file.session_id, f"{file.project}/{file.session_id}", file.file]
-        files[next(name for name in names if name not in files)] = file
-    return Past(files, {name: project for project, name in encrypted(home) if name not in files})
+    sealed: dict[str, str] = {}
+    for folder in folders:
+        for file in folder.files:
+            name = file.session_id
+            if name in files:
+                beside = f"{file.project}/{name}"
+                name = beside if beside not in files else file.file
+            files[name] = file
+        sealed |= dict.fromkeys(folder.encrypted, folder.project)
+    past = Past(files, {key: project for key, project in sealed.items() if key not in files})
+    _LOOKED[home] = folders, past
+    return past
 
 
 def lately(home: Path) -> Past:

@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.homes.vak.home import LedgerFile, cwd_of
+from core.homes.vak.home import cwd_of
 from core.homes.vak.ledgers import MESSAGE, TOOL_USE, Entry, Ledger, Line, read_entry, read_ledger
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.recall.documents import said
 from core.homes.vak.times import seconds
 from core.homes.vak.whitespace import trim

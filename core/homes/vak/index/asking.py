@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from core.homes.vak.home import LedgerFile
 from core.homes.vak.index import atoms, catalogue
 from core.homes.vak.index.building import is_whole, read_row
 from core.homes.vak.index.catalogue import Catalogue, Row, identity_of
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.recall.documents import Document, said
 from core.homes.vak.recall.ranking import Hit, Recalled, clamp, finished, total
 from core.homes.vak.recall.scoring import (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.conversations import Cancelled, Visibility
-from core.homes.vak.home import LedgerFile, ledger_files
+from core.homes.vak.home import ledger_files
 from core.homes.vak.index import atoms, catalogue
 from core.homes.vak.index.catalogue import Catalogue, Row, identity_of
 from core.homes.vak.ledgers import (
@@ -29,6 +29,7 @@ from core.homes.vak.ledgers import (
     open_ledger,
     read_entry,
 )
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.recall.documents import said
 from core.homes.vak.summaries import source_of, summarise
 from core.homes.vak.transcript import TOOL, role_of, text_of

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from core.homes.vak.home import LedgerFile
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.summaries import Summary
 
 NAME = "ledgers.sqlite3"

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.homes.vak.home import LedgerFile
 from core.homes.vak.index.catalogue import Catalogue, identity_of, reading
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.summaries import Reader
 
 

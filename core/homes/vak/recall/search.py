@@ -10,12 +10,12 @@ from pathlib import Path
 
 from core.homes.vak.home import (
     PROFILE_NOTES,
-    LedgerFile,
     ledger_files,
     note_files,
     project_of,
 )
 from core.homes.vak.ledgers import MESSAGE, Entry, Line, lines, open_ledger, parse
+from core.homes.vak.listing import LedgerFile
 from core.homes.vak.notes.grammar import parse as parse_notes
 from core.homes.vak.recall.documents import MEMORY, PROFILE, Document, said
 from core.homes.vak.recall.ranking import DEFAULT, Recalled, rank
