@@ -104,7 +104,8 @@ class Texts:
 class Conversation:
     """A whole conversation, all parts of its chain as one.
 
-    ``asked`` is the part it was opened by, ``hits`` its messages that answer ``query``.
+    ``asked`` is the part it was opened by, ``hits`` its messages that answer ``query``,
+    ``version`` the past's before it was read.
     """
 
     asked: str
@@ -113,6 +114,7 @@ class Conversation:
     texts: Texts
     outline: Outline
     dividers: Mapping[int, str]
+    version: object
     hits: tuple[int, ...] = ()
     query: Query | None = None
 
@@ -264,11 +266,29 @@ def session_of(opened: Opened, named: str) -> Session:
 
 
 def open_conversation(
-    opened: Opened, session_id: str, query: Query | None, cancelled: Cancelled
+    opened: Opened,
+    session_id: str,
+    query: Query | None,
+    cancelled: Cancelled,
+    known: Conversation | None = None,
 ) -> Conversation | None:
-    """All of a conversation but its texts; ``None`` if it is gone. Raises
-    :class:`UnreadableError`."""
+    """All of a conversation but its texts; ``None`` if it is gone. What is ``known`` of it and
+    did not change since is not read again. Raises :class:`UnreadableError`."""
     conversations = past(opened)
+    if known is None or session_id not in known.parts or known.version != conversations.version():
+        known = _opened(conversations, session_id)
+    if known is None:
+        return None
+    hits: list[int] = []
+    if query is not None and not query.is_empty:
+        for part in known.parts:
+            hits += matches_in(opened, query, part, cancelled=cancelled)
+    return replace(known, asked=session_id, hits=tuple(hits), query=query)
+
+
+def _opened(conversations: Conversations, session_id: str) -> Conversation | None:
+    """A conversation in which nothing is looked for."""
+    version = conversations.version()
     session = conversations.session(session_id)
     if session is None:
         return None
@@ -277,14 +297,11 @@ def open_conversation(
         session = conversations.session(parts[-1]) or session
     outlines: list[Outline] = []
     dividers: dict[int, str] = {}
-    hits: list[int] = []
     for number, part in enumerate(parts, 1):
         marks = Outline.of(conversations.outline(part))
         if number > 1 and marks:
             dividers[marks[0].id] = f"part {number} of {len(parts)}: {part}, after a compaction"
         outlines.append(marks)
-        if query is not None and not query.is_empty:
-            hits += matches_in(opened, query, part, cancelled=cancelled)
     outline = Outline.joined(outlines)
     for at, words in branches(conversations, session, parts):
         # The very first message has nothing above it that came before.
@@ -294,7 +311,7 @@ def open_conversation(
             dividers[key] = f"{known}; {words}" if known else words
     starts = tuple(accumulate(map(len, outlines[:-1]), initial=0))
     texts = Texts(conversations, outline, parts, starts)
-    return Conversation(session_id, session, parts, texts, outline, dividers, tuple(hits), query)
+    return Conversation(session_id, session, parts, texts, outline, dividers, version)
 
 
 def branches(

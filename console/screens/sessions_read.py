@@ -108,7 +108,7 @@ class ReadingRoom(Room):
             from console.screens.sessions_past import open_conversation
 
             return open_conversation(
-                opened, target.session_id, query, cancelled=lambda: turn != self._turn
+                opened, target.session_id, query, lambda: turn != self._turn, read
             )
 
         self.start_job("session", work, partial(self._came, turn, query), self._not_read)
