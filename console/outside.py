@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 #: The key of such a look among the writes; areas whose change makes one worth while.
 OUTSIDE = "outside"
-AREAS = frozenset({"memory", "skills"})
+AREAS = frozenset({"memory", "notes", "skills"})
 
 
 def look_outside(opened: Opened) -> Receipt:

@@ -9,6 +9,7 @@ remembers. Skills outside the home (``skills.external_dirs``) are not looked at.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from core import locks
 from core.areas import Area, areas_of
 from core.desk.opening import Opened
 from core.errors import LockedError, StateError
+from core.homes.base import Kind
 from core.homes.hermes.memory import entries as memory
 from core.homes.hermes.skills.tree import EXCLUDED
 from core.journal import Intent, State, Step
@@ -34,6 +36,8 @@ MAX_DEPTH = 10
 
 MEMORY_FILES = (memory.path_of("memory"), memory.path_of("user"))
 SKILL_FILE = "SKILL.md"
+#: The notes of a vak home, which its agent writes without asking.
+_NOTES = re.compile(r"(?:agents/[^/]+/)?memory/(?:[^/]+/MEMORY\.md|user/USER\.md)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def note_again(opened: Opened) -> tuple[OutsideEdit, ...]:
 def _look(opened: Opened, home: str) -> tuple[OutsideEdit, ...]:
     sightings, disk = Sightings(opened.state), Disk(opened.found.home)
     last, newest = sightings.last(home), sightings.newest(home)
-    stamps, skills_too = _stamps(disk.root)
+    stamps, skills_too = _stamps(disk.root, _memory_files(opened))
     if last is None:
         first, blobs = _first(disk, stamps)
         sightings.look(home, newest, opened.clock(), first, blobs, ())
@@ -141,7 +145,7 @@ class _Compared:
         for path in sorted(self.expected.keys() | self._stamps.keys()):
             seen = self._last.files.get(path)
             stamp = self._stamps.get(path, "")
-            listed = path in MEMORY_FILES or (self._skills_too and is_watched(path))
+            listed = is_memory(path) or (self._skills_too and is_watched(path))
             if not listed:
                 # Moved away by us (an archived skill), or not looked at this time.
                 if found := self.expected.get(path):
@@ -195,9 +199,14 @@ class _Compared:
         self._moved_in.append(f"{to}/")
 
 
+def is_memory(path: str) -> bool:
+    """Whether it is a memory file of a Hermes home, or a file of notes of a vak home."""
+    return path in MEMORY_FILES or bool(_NOTES.fullmatch(path))
+
+
 def is_watched(path: str) -> bool:
     """Whether a change of ``path`` is told: the memory files and what belongs to a live skill."""
-    if path in MEMORY_FILES:
+    if is_memory(path):
         return True
     return (
         path.startswith("skills/")
@@ -206,10 +215,18 @@ def is_watched(path: str) -> bool:
     )
 
 
-def _stamps(root: Path) -> tuple[dict[str, str], bool]:
+def _memory_files(opened: Opened) -> Sequence[str]:
+    if opened.found.kind is not Kind.VAK:
+        return MEMORY_FILES
+    from core.homes.vak.home import note_files
+
+    return note_files(opened.found.home)
+
+
+def _stamps(root: Path, memories: Iterable[str]) -> tuple[dict[str, str], bool]:
     """``path -> stamp`` of every watched file, nothing opened; and whether skills are in it."""
     found = {}
-    for path in MEMORY_FILES:
+    for path in memories:
         try:
             status = os.stat(root / path)
         except OSError:
@@ -249,7 +266,7 @@ def _stamp(status: os.stat_result) -> str:
 
 
 def _node(disk: Disk, path: str) -> Node | None:
-    return View(disk, recording=False).current(path, follow=path in MEMORY_FILES)
+    return View(disk, recording=False).current(path, follow=is_memory(path))
 
 
 def _first(disk: Disk, stamps: Mapping[str, str]) -> tuple[dict[str, Sighting | None], list[bytes]]:
@@ -266,7 +283,7 @@ def _first(disk: Disk, stamps: Mapping[str, str]) -> tuple[dict[str, Sighting | 
 
 
 def _is_kept(path: str, node: Node) -> bool:
-    if path in MEMORY_FILES:
+    if is_memory(path):
         return True
     return name(path) == SKILL_FILE and node.kind is NodeKind.FILE and len(node.data) <= KEPT
 
@@ -275,7 +292,7 @@ def _grouped(compared: _Compared) -> dict[str, list[_Difference]]:
     """Differences by what a person would name: the memory file, or the skill's folder."""
     groups: dict[str, list[_Difference]] = {}
     for each in compared.differences:
-        subject = each.path if each.path in MEMORY_FILES else compared.folder_of(each.path)
+        subject = each.path if is_memory(each.path) else compared.folder_of(each.path)
         groups.setdefault(subject, []).append(each)
     return groups
 
@@ -301,7 +318,7 @@ def _edit(
             side is not None or not digest
             for side, digest in zip(sides, (each.before, each.after), strict=True)
         )
-        if known and (each.path in MEMORY_FILES or max(len(side or b"") for side in sides) <= KEPT):
+        if known and (is_memory(each.path) or max(len(side or b"") for side in sides) <= KEPT):
             here = compared.nodes.get(each.path, Node(NodeKind.FILE, mode=0o600))
             before, after = (replace(here, data=x) if x is not None else None for x in sides)
             steps.append(Step(Change(each.path, before, after)))
@@ -323,23 +340,30 @@ def _edit(
 
 
 def _entries(change: object) -> Iterator[EntryChange]:
-    """The memory entries that went, then those that came."""
-    if not isinstance(change, Change) or change.path not in MEMORY_FILES:
+    """The memory entries that went, then those that came; of notes also those that changed."""
+    if not isinstance(change, Change) or not is_memory(change.path):
         return
     old, new = (
-        memory.parse(memory.normalise_line_ends(node.data.decode("utf-8", "replace")))
-        if node
-        else ()
+        node.data.decode("utf-8", "replace") if node else ""
         for node in (change.before, change.after)
     )
-    yield from (EntryChange(text, None) for text in old if text not in new)
-    yield from (EntryChange(None, text) for text in new if text not in old)
+    if change.path not in MEMORY_FILES:
+        from core.homes.vak.notes.differing import differing
+
+        yield from differing(old, new)
+        return
+    before, after = (memory.parse(memory.normalise_line_ends(text)) for text in (old, new))
+    yield from (EntryChange(text, None) for text in before if text not in after)
+    yield from (EntryChange(None, text) for text in after if text not in before)
 
 
 def _message(found: Sequence[_Difference], pairs: Sequence[EntryChange]) -> str:
     if pairs:
         came = sum(pair.before is None for pair in pairs)
-        what = f": entries {came} added, {len(pairs) - came} removed"
+        went = sum(pair.after is None for pair in pairs)
+        what = f": entries {came} added, {went} removed"
+        if changed := len(pairs) - came - went:
+            what += f", {changed} changed"
     else:
         files = list(dict.fromkeys(name(each.path) for each in found))
         what = f": {', '.join(files[:4])}" + (f" and {len(files) - 4} more" * (len(files) > 4))
