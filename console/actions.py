@@ -94,8 +94,8 @@ _EVERYWHERE = (
         "Open another home or profile; what waits there.",
     ),
     Action("app", "reload", "f5", "reload", "Read the home again; gone rows leave."),
-    Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
     Action("app", "gate", "ctrl+g", "gates on", "Make the agent ask before it writes."),
+    Action("app", "theme", "ctrl+t", "theme", "The next theme: dark, light, high contrast."),
     # ctrl+q is Textual's own and leaves from everywhere, dialogs included.
     Action("app", "quit", "q", "quit", "Leave; nothing is unsaved. So does ctrl+q.", footer=True),
 )

@@ -203,7 +203,7 @@ class SignoffApp(Workspace):
     def action_undo(self) -> None:
         if self.opened is not None:
             taken: list[Receipt] = []
-            task = partial(undoing.take_back, self.opened, taken)
+            task = partial(undoing.take_back, self.opened, taken, self.naps)
             self.write(task, partial(self._undone, taken), "undo")
 
     def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
@@ -231,6 +231,12 @@ class SignoffApp(Workspace):
             room.home_changed(room.AREAS)
         self.look()
 
+    def action_gate(self) -> None:
+        from console.screens.gates import turn_on
+
+        if isinstance(self.screen, Room):
+            turn_on(self.screen)
+
     def action_theme(self) -> None:
         names = [theme.name for theme in themes.THEMES]
         here = names.index(self.theme) if self.theme in names else -1
@@ -240,12 +246,6 @@ class SignoffApp(Workspace):
 
     def toggle_split(self, width: int) -> None:
         """Old and new side by side, or not; kept for the next start."""
-    def action_gate(self) -> None:
-        from console.screens.gates import turn_on
-
-        if isinstance(self.screen, Room):
-            turn_on(self.screen)
-
         from console.render.preview import SPLIT_WIDTH
 
         now = self.ui.split if self.ui.split is not None else width >= SPLIT_WIDTH

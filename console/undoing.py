@@ -1,4 +1,4 @@
-"""Taking back the newest decision, or every part of a bulk step."""
+"""Taking back the newest: a decision, every part of a bulk step, or that something was put off."""
 
 from __future__ import annotations
 
@@ -7,15 +7,37 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
+    from core.desk.snoozing import Nap
     from core.model import Receipt
 
 
-def take_back(opened: Opened, taken: list[Receipt]) -> Receipt:
-    """Undo the newest step; ``taken`` gets the receipt of each part, the last is returned."""
-    from core.desk.history import undo_each
+def take_back(opened: Opened, taken: list[Receipt], naps: list[Nap]) -> Receipt:
+    """Undo the newest step; ``taken`` gets the receipt of each part, the last is returned.
 
+    ``naps`` is what was put off last: while nothing was decided since, it is the newest, and is
+    emptied.
+    """
+    from core.desk.history import undo_each
+    from core.desk.snoozing import is_newest
+
+    if is_newest(opened, naps):
+        return _wake(opened, naps)
     taken.extend(undo_each(opened))
     return taken[-1]
+
+
+def _wake(opened: Opened, naps: list[Nap]) -> Receipt:
+    from core.desk.snoozing import put_back
+    from core.model import Receipt
+
+    slept, count = any(nap.before for nap in naps), len(naps)
+    first = naps[0].token.rpartition("/")[2]
+    while naps:
+        put_back(opened, naps[-1])
+        naps.pop()
+    named, verb = (first, "is") if count == 1 else (f"{count:,} records", "are")
+    said = f"{named} {verb} put off as before" if slept else f"{named} {verb} awake again"
+    return Receipt(first, True, "ok", said)
 
 
 def paths_of(taken: Sequence[Receipt]) -> frozenset[str]:

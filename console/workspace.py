@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from core.desk.elsewhere import Place
     from core.desk.opening import Opened
     from core.desk.review import Board
+    from core.desk.snoozing import Nap
     from core.model import Receipt
 
 
@@ -66,6 +67,8 @@ class Workspace(Jobs, Problems):
         self.writes = Writes(self, self._settled, self.show_problem)
         #: What became of the last run of decisions, and how many of it are not written yet.
         self.receipts: list[Receipt] = []
+        #: What was put off last, for the key that takes it back.
+        self.naps: list[Nap] = []
         self.undecided = 0
         self._stop = threading.Event()
         self._live: Live | None = None
@@ -266,6 +269,7 @@ class Workspace(Jobs, Problems):
         self._stop = found.stop
         self.reading = self._facts = None
         self.receipts = []
+        self.naps = []
         mode = self.current_mode
         self.switch_mode(OPENING)
         self._renew(found.opened, *(name for name in self.MODES if name != OPENING))

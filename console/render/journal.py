@@ -39,18 +39,23 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class BulkStep:
-    """The step that several decisions were made in: its number, its parts, how many stand."""
+    """The step that several decisions were made in: its number, its parts, how many stand.
+
+    ``opened``: whether its parts are listed below its own row.
+    """
 
     number: int
     parts: int
     standing: int
+    opened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JournalItem:
     """One decision, or (``state`` ``outside``) what another writer did.
 
-    ``state`` is the entry's, or ``undone``, or ``put away``; ``age`` says how long ago.
+    ``state`` is the entry's, or ``undone``, or ``put away``; ``age`` says how long ago. ``whole``
+    are the decisions of a bulk step that stands in one row; such a row is no entry itself.
     """
 
     key: str
@@ -63,6 +68,7 @@ class JournalItem:
     note: str
     undone_by: int | None
     bulk: BulkStep | None = None
+    whole: tuple[JournalItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +93,21 @@ def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
     """The two lines of a row, cut to ``width`` cells."""
     sign, style = _SIGNS[item.state]
     word = f"undone by {item.undone_by}" if item.undone_by else item.state
+    inner = "  " if item.bulk and item.bulk.opened and not item.whole else ""
     head = Content.assemble(
-        (f"{sign} {word:<14} ", style),
-        f"{item.number}  ",
+        (f"{inner}{sign} {word:<14} ", style),
+        "" if item.whole else f"{item.number}  ",
         ink.line(_name(item), ink.TITLE),
     )
     tail = ink.line(item.age, ink.LABEL)
     room = max(1, width - tail.cell_length - 1)
     first = head.truncate(room, ellipsis=True).pad_right(max(0, room - head.cell_length))
     said = f"“{item.note}”  {item.message}" if item.note else item.message
-    said = f"bulk step {item.bulk.number}: {said}" if item.bulk else said
+    if item.bulk and not inner:
+        said = f"bulk step {item.bulk.number}: {said}"
     return (
         first + Content(" ") + tail,
-        Content("  ") + ink.cut(said, max(1, width - 2), ink.LABEL),
+        Content(f"  {inner}") + ink.cut(said, max(1, width - 2 - len(inner)), ink.LABEL),
     )
 
 
@@ -109,6 +117,26 @@ def journal_lines(
     """A decision and its difference in ``width`` cells."""
     split = width >= SPLIT_WIDTH if split is None else split
     return anchored(_lines(detail, width, split, folded))
+
+
+def bulk_lines(item: JournalItem, width: int) -> tuple[Line, ...]:
+    """A bulk step that stands in one row: what it decided, the newest first."""
+    assert item.bulk is not None
+    key = "closes" if item.bulk.opened else "lists"
+    head = (
+        ink.line(f"Bulk step {item.bulk.number}: {_name(item)}", ink.TITLE),
+        ink.line(standing(item.bulk), ink.LABEL),
+        ink.line(f"enter {key} its parts, each with what it changed", ink.LABEL),
+        Content(""),
+    )
+    lines = [Line(piece) for content in head for piece in wrapped(content, width)]
+    for part in item.whole:
+        sign, style = _SIGNS[part.state]
+        said = Content.assemble(
+            (f"{sign} ", style), ink.line(f"{part.number}  {_name(part)}: "), ink.line(part.message)
+        )
+        lines += [Line(piece) for piece in wrapped(said, width, rest="  ")]
+    return anchored(lines)
 
 
 def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iterator[Line]:
@@ -140,8 +168,13 @@ def _name(item: JournalItem) -> str:
 
 
 def _step(bulk: BulkStep) -> str:
+    return f"Part of bulk step {bulk.number}: {standing(bulk)}"
+
+
+def standing(bulk: BulkStep) -> str:
+    """How many decisions a bulk step has, and what of them ``U`` takes back."""
     parts = "1 decision" if bulk.parts == 1 else f"{bulk.parts:,} decisions"
     if not bulk.standing:
-        return f"Part of bulk step {bulk.number}: {parts}, all taken back"
+        return f"{parts}, all taken back"
     left = "all of it" if bulk.standing == bulk.parts else f"the {bulk.standing:,} that stand"
-    return f"Part of bulk step {bulk.number}: {parts}; U takes {left} back as one"
+    return f"{parts}; U takes {left} back as one"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.desk.decide import Request
     from core.desk.opening import Opened
     from core.desk.review import Label, Shown
+    from core.desk.snoozing import Nap
     from core.model import Receipt
 
 #: What can land, as far as is known.
@@ -325,15 +326,16 @@ class DecidingRoom(Room):
                 self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
                 return
             self.queue.clear_marks()
-            for item in items:
-                task = partial(_snooze, self._opened, item, until)
-                self.signoff.write(task, self._snoozed, item.key)
+            self.signoff.naps = []
+            task = partial(_snooze, self._opened, items, until, self.signoff.naps)
+            self.signoff.write(task, self._snoozed, items[0].key)
 
         question = f"Put off {self._named()} until"
         self.app.push_screen(NoteScreen(question, "puts it off", "7d, 12h, a date, or now"), asked)
 
     def _snoozed(self, key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
+        self.signoff.tell(frozenset({"queue"}))
 
 
 def _unjudged(item: QueueItem) -> str:
@@ -385,15 +387,24 @@ def _as_shown(rows: Sequence[Label]) -> Sequence[Label]:
     return rows
 
 
-def _snooze(opened: Opened, item: QueueItem, until: datetime | None) -> Receipt:
-    from core.desk.decisions import snooze
+def _snooze(
+    opened: Opened, items: Sequence[QueueItem], until: datetime | None, naps: list[Nap]
+) -> Receipt:
+    """Put ``items`` off as one step, which ``naps`` remembers as far as it came."""
+    from core.desk.snoozing import put_off
     from core.model import Receipt
 
-    snooze(opened, item.token, until)
+    # As they come: one that raises leaves those before it to be taken back.
+    naps.extend(put_off(opened, item.token, until) for item in items)
+    one = len(items) == 1
+    named = items[0].id if one else f"{len(items):,} records"
     if until is None:
-        return Receipt(item.id, True, "ok", f"{item.id} is awake again")
-    when = until.isoformat(sep=" ", timespec="minutes").removesuffix("+00:00")
-    return Receipt(item.id, True, "ok", f"{item.id} sleeps until {when} UTC; /is:snoozed shows it")
+        said = f"{named} {'is' if one else 'are'} awake again"
+    else:
+        when = until.isoformat(sep=" ", timespec="minutes").removesuffix("+00:00")
+        said = f"{named} {'sleeps' if one else 'sleep'} until {when} UTC; "
+        said += f"u wakes {'it' if one else 'them'}, /is:snoozed lists what sleeps"
+    return Receipt(items[0].id, True, "ok", said)
 
 
 def _listed(rows: Sequence[Label], width: int) -> list[Line]:

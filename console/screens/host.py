@@ -14,6 +14,7 @@ from console.uistate import UiState
 if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.desk.review import Board
+    from core.desk.snoozing import Nap
     from core.homes.hermes.pending import Queue
     from core.model import Receipt
 
@@ -53,7 +54,7 @@ class Host(Protocol):
 
     ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
     read; ``keys`` are those a person chose, by id. ``asked`` and ``wanted`` wait for the screen
-    that shows them: a message, and the file of a proposal.
+    that shows them: a message, and the file of a proposal. ``naps`` is what was put off last.
     """
 
     opened: Opened | None
@@ -64,6 +65,11 @@ class Host(Protocol):
     now: Callable[[], datetime]
     asked: Asked | None
     wanted: str
+    naps: list[Nap]
+
+    @property
+    def watches(self) -> bool:
+        """Whether changes are looked out for as they happen."""
 
     @property
     def first_mode(self) -> str:

@@ -15,11 +15,12 @@ from console.render.journal import (
     BulkStep,
     JournalDetail,
     JournalItem,
+    bulk_lines,
     journal_lines,
     journal_row,
 )
 from console.screens.browser import Browser
-from console.screens.journal_rows import journal_items
+from console.screens.journal_rows import by_steps, journal_items
 from console.screens.note import NoteScreen
 from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
@@ -53,6 +54,9 @@ class JournalScreen(Browser):
     def __init__(self) -> None:
         super().__init__()
         self._items: dict[str, JournalItem] = {}
+        self._entries: tuple[JournalItem, ...] = ()
+        #: Bulk steps whose parts are listed.
+        self._steps: set[int] = set()
         self._detail: JournalDetail | None = None
         self._query = ""
 
@@ -76,8 +80,11 @@ class JournalScreen(Browser):
         self.start_job("list", work, self._listed, self.job_failed)
 
     def _listed(self, items: tuple[JournalItem, ...]) -> None:
-        self._items = {item.key: item for item in items}
-        self.rows.set_items(items)
+        self._entries = items
+        # What a search finds is shown as it is, never inside a step.
+        rows = items if self._query else by_steps(items, self._steps)
+        self._items = {item.key: item for item in rows}
+        self.rows.set_items(rows)
         title = f"Decisions ({len(items):,})"
         if self._query:
             title = f"{len(items):,} with “{self._query}”"
@@ -94,7 +101,11 @@ class JournalScreen(Browser):
         key, opened = self.rows.cursor_key, self.signoff.opened
         if key is None or opened is None:
             return
-        item, number = self._items[key], int(key)
+        item = self._items[key]
+        if item.whole:
+            self.detail.set_lines(bulk_lines(item, self.detail_width), keep=keep)
+            return
+        number = item.number
 
         def work() -> JournalDetail:
             return _detail(item, opened.journal.entry(number))
@@ -102,7 +113,12 @@ class JournalScreen(Browser):
         if self._detail is not None and self._detail.item == item:
             self._drawn(self._detail, keep)
             return
-        self.start_job("detail", work, lambda made: self._drawn(made, False), self.job_failed)
+        self.start_job("detail", work, self._read, self.job_failed)
+
+    def _read(self, detail: JournalDetail) -> None:
+        # The cursor may be on a bulk step by now, which is drawn at once.
+        if self.rows.cursor_key == detail.item.key:
+            self._drawn(detail, False)
 
     def _drawn(self, detail: JournalDetail, keep: bool) -> None:
         self._detail = detail
@@ -121,8 +137,9 @@ class JournalScreen(Browser):
             return f"Entry {item.number} is not torn: there is nothing to put away"
         if action != "undo_this":
             return None
-        if item.undone_by is not None:
-            return f"Entry {item.number} is undone already"
+        if item.undone_by is not None or (item.whole and item.state == "undone"):
+            named = f"Bulk step {item.bulk.number}" if item.whole and item.bulk else ""
+            return f"{named or f'Entry {item.number}'} is undone already"
         return _NOT_UNDONE[item.state].format(item.number) if item.state in _NOT_UNDONE else None
 
     # -- looking for -----------------------------------------------------------------------
@@ -138,8 +155,21 @@ class JournalScreen(Browser):
             self._query = " ".join(wanted.split())
             self.reload()
 
+    def action_open(self) -> None:
+        item = self._items.get(self.rows.cursor_key or "")
+        if item is None or item.bulk is None or not item.whole:
+            super().action_open()
+            return
+        self._steps ^= {item.bulk.number}
+        self._listed(self._entries)
+
     def action_close(self) -> None:
-        if self._query and not self.has_class("-inside"):
+        item = self._items.get(self.rows.cursor_key or "")
+        if item and item.bulk and item.bulk.opened and not self.has_class("-inside"):
+            self._steps -= {item.bulk.number}
+            self._listed(self._entries)
+            self.rows.move_to(f"bulk {item.bulk.number}")
+        elif self._query and not self.has_class("-inside"):
             self._search("")
         else:
             super().action_close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from console.ages import span
-from console.render.journal import BulkStep, JournalItem
+from console.render.journal import BulkStep, JournalItem, standing
 
 if TYPE_CHECKING:
     from core.journal import Entry
@@ -33,6 +34,49 @@ def journal_items(
     steps = {bulk: BulkStep(bulk, count, standing[bulk]) for bulk, count in parts.items()}
     items = [_item(entry, now, steps) for entry in entries]
     return tuple(sorted(items, key=lambda item: item.state not in ("open", "torn")))
+
+
+def by_steps(items: Sequence[JournalItem], opened: Collection[int]) -> tuple[JournalItem, ...]:
+    """``items`` with each bulk step as one row where its first part stands.
+
+    Below the row of a step of ``opened`` its parts are listed. A step of which only one part is
+    there stays as it is.
+    """
+    steps: dict[int, list[JournalItem]] = {}
+    for item in items:
+        if item.bulk is not None:
+            steps.setdefault(item.bulk.number, []).append(item)
+    return tuple(_by_steps(items, steps, opened))
+
+
+def _by_steps(
+    items: Sequence[JournalItem], steps: dict[int, list[JournalItem]], opened: Collection[int]
+) -> Iterator[JournalItem]:
+    for item in items:
+        parts = steps.get(item.bulk.number, []) if item.bulk is not None else []
+        if item.bulk is None or len(parts) < 2:
+            yield item
+        elif item is parts[0]:
+            step = replace(item.bulk, opened=item.bulk.number in opened)
+            yield _whole(step, parts)
+            yield from (replace(part, bulk=step) for part in parts if step.opened)
+
+
+def _whole(step: BulkStep, parts: Sequence[JournalItem]) -> JournalItem:
+    verbs = list(dict.fromkeys(part.verb for part in parts))
+    verb = verbs[0] if len(verbs) == 1 else "decide"
+    return replace(
+        parts[0],
+        key=f"bulk {step.number}",
+        verb=verb,
+        subject=f"{len(parts):,} at once",
+        state="done" if step.standing else "undone",
+        message=standing(step),
+        note=parts[0].note if len({part.note for part in parts}) == 1 else "",
+        undone_by=None,
+        bulk=step,
+        whole=tuple(parts),
+    )
 
 
 def _item(entry: Entry, now: datetime, steps: dict[int, BulkStep]) -> JournalItem:

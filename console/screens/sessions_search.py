@@ -321,14 +321,21 @@ def _paint(item: HitItem, state: RowState) -> Sequence[Content]:
     return hit_row(item, state.width)
 
 
+#: What answered, in words that need no explanation.
+_ENGINES = {
+    Engine.INDEX: "signoff's index",
+    Engine.DATABASE: "the agent's own index",
+    Engine.SCAN: "no index: every message read",
+}
+
+
 def _remarks(found: Found, order: Order) -> list[str]:
     """How it was answered: the engine, and what the query became."""
     words = [] if order is Order.RANKED else [f"{order} first"]
     words += [f"“{asked}” read as “{other}”" for asked, other in found.corrected]
     if found.literally:
         words.append(f"read word by word: {found.effective}")
-    names = {Engine.INDEX: "by index", Engine.DATABASE: "by database", Engine.SCAN: "by a scan"}
-    words += [names[found.engine], found.note]
+    words += [_ENGINES[found.engine], found.note]
     return [word for word in words if word]
 
 

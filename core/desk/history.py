@@ -9,7 +9,7 @@ from core.desk.opening import Opened
 from core.desk.outside import note_outside
 from core.desk.receipts import after_undo
 from core.errors import NotFoundError, UsageError
-from core.journal import Entry, State
+from core.journal import NO_TAGS, Entry, State, Tags
 from core.model import Receipt
 from core.recover import open_entries
 from core.sightings import OUTSIDE
@@ -44,10 +44,11 @@ def undo(opened: Opened, number: int | None = None, note: str = "") -> Receipt:
 def undo_each(opened: Opened, numbers: Sequence[int] = (), note: str = "") -> Iterator[Receipt]:
     """Take entries back, the newest first; by default the newest that is not undone.
 
-    A bulk step counts as one: with no numbers, all of it that stands. The first that fails ends
-    it, and says what is left. Raises :class:`NotFoundError` when there is nothing to undo or an
-    entry belongs elsewhere, :class:`UsageError` for one that cannot be undone,
-    :class:`StateError` when the journal cannot be used.
+    A bulk step counts as one: with no numbers, all of it that stands. Taking several back is a
+    bulk step itself. The first that fails ends it, and says what is left. Raises
+    :class:`NotFoundError` when there is nothing to undo or an entry belongs elsewhere,
+    :class:`UsageError` for one that cannot be undone, :class:`StateError` when the journal cannot
+    be used.
     """
     opened.check_state()
     note_outside(opened)
@@ -86,11 +87,15 @@ def put_away(opened: Opened, number: int) -> Entry:
 
 
 def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Receipt]:
+    journal, tags = opened.journal, NO_TAGS
+    if len(numbers) > 1:
+        tags = Tags(journal.new_bulk(str(opened.found.home), opened.clock()))
     for place, number in enumerate(numbers):
         entry = _own(opened, number)
         later = [line for line in _standing(opened) if line.id > number]
         plan = plan_undo(View(opened.source), entry, later)
-        receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+        now = opened.clock()
+        receipt = commit(plan, opened.ground(), journal, now=now, note=note, tags=tags)
         yield after_undo(receipt, entry, numbers[place:])
         if not receipt.ok:
             return

@@ -44,6 +44,10 @@ async def mark(console: Console, *names: str) -> None:
     await console.settle()
 
 
+def keys(console: Console) -> list[str]:
+    return [item.key for item in console.journal.rows.items]
+
+
 def numbers(console: Console) -> list[int]:
     return [item.number for item in console.journal.rows.items]
 
@@ -135,21 +139,36 @@ async def test_a_bulk_step_is_shown_as_one_and_u_takes_it_back_as_one(home: Path
         await console.press("a")
         await decide(console, "r", PATCH)
         await console.press(JOURNAL_MODE)
-        assert numbers(console) == [3, 2, 1]
-        assert [item.bulk and item.bulk.parts for item in console.journal.rows.items] == [
-            None,
-            2,
-            2,
-        ]
-        assert console.picture.count("bulk step 1: ") == 2
+        assert keys(console) == ["3", "bulk 1"]
+        assert console.picture.count("bulk step 1: ") == 1
+        await console.press("G")
+        assert "Bulk step 1: approve 2 at once" in console.words
+        assert "2 decisions; U takes all of it back as one" in console.words
+        assert f"✓ 2 approve {USER}: Added 1 entry" in console.words
+        await console.press("enter")
+        assert keys(console) == ["3", "bulk 1", "2", "1"]
         await console.press("G")
         assert "Part of bulk step 1: 2 decisions; U takes all of it back as one" in console.words
+        await console.press("escape")
+        assert keys(console) == ["3", "bulk 1"]
+        assert console.journal.rows.cursor_key == "bulk 1"
         await console.press("U")
         assert console.flash == "2 decisions of bulk step 1 taken back"
         assert "2 decisions, all taken back" in console.words
         assert (home / f"pending/memory/{USER}.json").exists()
         assert (home / f"pending/skills/{SKILL}.json").exists()
-        await console.press("g", "j", "j", "U")
+        assert keys(console) == ["bulk 2", "3", "bulk 1"]
+        await console.press("U")
+        assert console.flash == "Bulk step 1 is undone already"
+        # Taking several back is one step too: it opens to its parts, and goes back as one.
+        await console.press("g")
+        assert "Bulk step 2: undo 2 at once" in console.words
+        assert "Entry 1 (approve" in console.words
+        await console.press("U")
+        assert console.flash == "2 decisions of bulk step 2 taken back"
+        assert not (home / f"pending/memory/{USER}.json").exists()
+        await console.press("g", "U", "j", "j", "U")
+        assert console.flash.startswith("Entry 3 (reject")
         assert tree(home) == before
 
 
@@ -161,10 +180,9 @@ async def test_a_part_that_cannot_be_taken_back_ends_it_and_says_what_stands(hom
         path = home / first.changed[0] / "SKILL.md"
         path.write_text(path.read_text() + "\nWritten by another hand.\n")
         before = path.read_bytes()
-        await console.press(JOURNAL_MODE, "G", "U")
+        await console.press(JOURNAL_MODE, "U")
         assert path.read_bytes() == before
         assert console.flash.startswith("1 decision of bulk step 1 taken back, then: ")
-        await console.press("G")
         assert "2 decisions; U takes the 1 that stand back as one" in console.words
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from console.screens.confirm import Confirm
 from console.screens.note import NoteScreen
 from core.desk.decide import Request, reject
 from core.journal import Journal
-from tests.console.pilots import Console, open_console, start_of, tree
+from tests.console.pilots import NOW, Console, open_console, start_of, tree
 from tests.core.desks import MEMORY, add, make_home, propose, remove, swap
 
 DAY = 86400.0
@@ -460,6 +461,40 @@ async def test_a_snoozed_row_leaves_is_counted_and_wakes(home: Path) -> None:
         assert shown(console) == ["two"]
         await console.press("Z", *"now", "enter", "escape")
         assert shown(console) == ["one", "two"]
+
+
+async def test_u_wakes_what_was_put_off_last_then_takes_decisions_back(home: Path) -> None:
+    """A newcomer's report: u after Z took back the decision before it."""
+    for number, name in enumerate(("one", "two", "three")):
+        propose(home, name, add(name), age=9.0 - number)
+    async with open_console(home) as console:
+        await console.at("one")
+        await console.press("a")
+        await console.press("*", "Z", *"7d", "enter")
+        assert console.flash.startswith("2 records sleep until 2026-12-06 12:00 UTC; u wakes them")
+        assert shown(console) == []
+        await console.press("u")
+        assert console.flash == "2 records are awake again"
+        assert shown(console) == ["two", "three"]
+        await console.press("u")
+        assert shown(console) == ["one", "two", "three"]
+        # A decision since is the newest: it goes first, and what slept stays asleep.
+        await console.at("two")
+        await console.press("Z", *"7d", "enter")
+        await console.at("one")
+        await console.press("a", "u")
+        assert shown(console) == ["one", "three"]
+
+
+async def test_u_puts_a_date_that_was_changed_back(home: Path) -> None:
+    propose(home, "one", add("tea"), age=9.0)
+    async with open_console(home) as console:
+        await console.press("Z", *"7d", "enter", "slash", *"is:snoozed", "enter")
+        await console.press("Z", *"now", "enter", "u")
+        assert console.flash == "one is put off as before"
+        assert shown(console) == ["one"]
+        (until,) = Journal(console.state).snoozes(str(home)).values()
+        assert until == NOW + timedelta(days=7)
 
 
 async def test_hostile_words_stay_words_in_every_sheet(home: Path) -> None:

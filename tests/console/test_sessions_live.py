@@ -155,7 +155,7 @@ async def test_the_index_is_fed_once_the_list_is_there(home: Path) -> None:
         assert opened is not None
         assert index_of(opened).state().status is Status.READY
         await look_for(console, "canary")
-        assert "by index" in console.picture
+        assert "signoff's index" in console.picture
 
 
 async def test_the_setting_off_deletes_the_index_and_everything_is_found_still(home: Path) -> None:
@@ -166,7 +166,7 @@ async def test_the_setting_off_deletes_the_index_and_everything_is_found_still(h
     async with without_index(home) as console:
         assert not [path for path in folder.rglob("*") if path.is_file()]
         await look_for(console, "canary")
-        assert "by database" in console.picture
+        assert "the agent's own index" in console.picture
         assert found(console) != []
 
 
@@ -213,7 +213,7 @@ async def test_trouble_is_said_no_longer_than_it_lasts(home: Path, junk: bool) -
         await console.press("slash", "end", "space", *"window")
         assert console.sessions.bar.input.value == "deploy window"
         assert found(console) == []
-        assert "by index" not in console.picture
+        assert "signoff's index" not in console.picture
         assert "The search runs again by itself" in console.picture
         (home / "away").rename(home / "state.db")
         await changed(console)

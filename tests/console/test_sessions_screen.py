@@ -142,7 +142,7 @@ async def test_a_search_as_one_types_lands_on_the_hit_and_comes_back(agent: Path
         row = console.sessions.rows.cursor_key
         await look_for(console, "kubernetes")
         assert "sessions for “kubernetes”" in console.picture
-        assert "by index" in console.picture or "by database" in console.picture
+        assert "signoff's index" in console.picture or "the agent's own index" in console.picture
         hit = console.sessions.hits.cursor_item
         assert hit is not None
         assert at(console) == hit.hit.message_id
