@@ -50,20 +50,27 @@ class Known:
         """The sessions that name it as their parent, in no order."""
         return self._children.get(session_id, ())
 
-    def having(self, parts: Iterable[Part]) -> Known:
-        """These sessions as well, in place of those with their ids."""
-        new = Known(())
-        new._parts, new._children = dict(self._parts), dict(self._children)
-        for part in parts:
-            old = new._parts.get(part.id)
-            if old is not None and old.parent_id:
-                others = new._children[old.parent_id]
-                new._children[old.parent_id] = [each for each in others if each.id != part.id]
-            if part.parent_id:
-                beside = new._children.get(part.parent_id, [])
-                new._children[part.parent_id] = [*beside, part]
-            new._parts[part.id] = part
-        return new
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self._parts.values())
+
+
+def with_families(db: Database, parts: Iterable[Part]) -> Known:
+    """These sessions and all of their families, a few statements for each generation."""
+    found = {part.id: part for part in parts}
+    asked: set[str] = set()
+    while True:
+        above = {part.parent_id for part in found.values() if part.parent_id}
+        above -= asked | found.keys()
+        if not above:
+            break
+        asked |= above
+        found.update((part.id, part) for part in parts_of(db, list(above)))
+    below = list(found)
+    while below:
+        fresh = [part for part in children_of(db, below) if part.id not in found]
+        found.update((part.id, part) for part in fresh)
+        below = [part.id for part in fresh]
+    return Known(found.values())
 
 
 class Asked:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from core.conversations import Filters, Listing
-from core.homes.hermes.sessions.catalogue import HIDDEN, Catalogue, Conversation, Kind
+from core.homes.hermes.sessions.catalogue import HIDDEN, Catalogue, Conversation, Kind, Shown, Texts
 from core.homes.hermes.sessions.content import MERGED, SUMMARY, is_summary, preview, text_of
 from core.homes.hermes.sessions.opening import Database
 from core.homes.hermes.sessions.parts import BATCH, Part, record
@@ -29,9 +29,14 @@ class Chosen:
     hidden: int
 
     @property
-    def parts(self) -> list[Part]:
-        """Every session that has a say in what is listed."""
-        return [part for each in self.conversations for part in each.chain]
+    def ids(self) -> list[str]:
+        """Every session that has a say in what is listed, each once."""
+        return list(dict.fromkeys([key for each in self.conversations for key in each.chain]))
+
+    def is_among(self, shown: Mapping[str, Shown]) -> bool:
+        """Whether all of it is ``shown``."""
+        rows = ((shown.get(each.tip), each) for each in self.conversations)
+        return all(row is not None and row.conversation is each for row, each in rows)
 
 
 def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
@@ -40,8 +45,9 @@ def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
     ``total`` counts all that pass; ``archived`` and ``hidden`` those that only these two flags
     keep out. ``by_source`` counts, for each source, what naming that source alone would list. A
     time range takes in conversations that began before its end and were active after its start.
+    A catalogue without texts will do for filters that ask for none.
     """
-    matching = _matching(all_.conversations, wanted)
+    matching = _matching(all_, wanted)
     kinds = all_.kinds
     if matching is not all_.conversations:
         kinds = Counter(each.kind for each in matching)
@@ -68,36 +74,56 @@ def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
     return Chosen(tuple(islice(passed, limit)), total, ordered, archived, hidden)
 
 
-def described(db: Database, all_: Catalogue, chosen: Chosen) -> Listing:
-    """The list of what was chosen, with the first words of each."""
-    ids = [part.id for each in chosen.conversations for part in {each.tip, each.first}]
-    words = previews(db, ids)
-    sessions = tuple(
-        record(
-            each.tip,
-            each.relation,
-            all_.lineage.root(each.first),
-            tuple(part.id for part in each.chain),
-            words.get(each.tip.id) or words.get(each.first.id) or "",
-            each.first,
-        )
-        for each in chosen.conversations
+def described(
+    db: Database,
+    chosen: Chosen,
+    parts: Iterable[Part],
+    before: Mapping[str, Shown],
+) -> dict[str, Shown]:
+    """The rows of what was chosen by the ids of their newest parts, with the first words of each.
+
+    ``parts`` are the sessions of it as they are now; a row that is as it was ``before`` is the same
+    one. What is gone is left out.
+    """
+    known = {part.id: part for part in parts}
+    words = previews(
+        db, [*dict.fromkeys(key for e in chosen.conversations for key in (e.tip, e.first))]
     )
+    found: dict[str, Shown] = {}
+    for each in chosen.conversations:
+        tip, first = known.get(each.tip), known.get(each.first)
+        if tip is None or first is None:
+            continue
+        preview = words.get(each.tip) or words.get(each.first) or ""
+        old = before.get(each.tip)
+        if old is None or old[:4] != (each, tip, first, preview):
+            session = record(tip, each.relation, each.root, each.chain, preview, first)
+            old = Shown(each, tip, first, preview, session)
+        found[each.tip] = old
+    return found
+
+
+def listing(chosen: Chosen, shown: Mapping[str, Shown]) -> Listing:
+    """What was chosen, as surfaces see it."""
+    rows = (shown.get(each.tip) for each in chosen.conversations)
+    sessions = tuple([row.session for row in rows if row is not None])
     return Listing(sessions, chosen.total, chosen.by_source, chosen.archived, chosen.hidden)
 
 
-def _matching(conversations: Sequence[Conversation], wanted: Filters) -> Sequence[Conversation]:
+def _matching(all_: Catalogue, wanted: Filters) -> Sequence[Conversation]:
+    conversations = all_.conversations
     found: Iterable[Conversation] = conversations
     if wanted.session_id:
-        found = (e for e in found if any(part.id == wanted.session_id for part in e.chain))
+        found = [row for row in (all_.by_part.get(wanted.session_id),) if row is not None]
     if (after := wanted.after) is not None:
-        found = (each for each in found if each.active >= after)
+        found = [each for each in found if each.active >= after]
     if (before := wanted.before) is not None:
-        found = (each for each in found if each.first.started < before)
+        found = [each for each in found if each.started < before]
+    none, texts = Texts("", ""), all_.texts or {}
     if needle := wanted.title.casefold():
-        found = (e for e in found if any(needle in part.title.casefold() for part in e.chain))
-    if folder := wanted.workspace.casefold():
-        found = (e for e in found if any(folder in part.workspace.casefold() for part in e.chain))
+        found = [e for e in found if any(needle in texts.get(key, none).title for key in e.chain)]
+    if needle := wanted.workspace.casefold():
+        found = [e for e in found if any(needle in texts.get(key, none).folder for key in e.chain)]
     return conversations if found is conversations else list(found)
 
 

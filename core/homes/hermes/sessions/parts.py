@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from core.conversations import Relation, Session
 from core.homes.hermes.sessions.opening import Database, Row
 from core.homes.hermes.sessions.values import chosen, count, flag, number, word
 
+T = TypeVar("T")
 #: Ids in one statement: older builds of SQLite take 999 values.
 BATCH = 500
 _NAMES = (
@@ -17,10 +18,12 @@ _NAMES = (
     "session_key", "archived", "pinned", "hidden", "message_count", "tool_call_count", "model",
     "cwd", "git_repo_root", "git_branch", "last_read_at", "last_activity_at",
 )  # fmt: skip
+#: What the settings of a session hold where they name another one.
+_MARKER = '_from"'
 
 
 class Part(NamedTuple):
-    """A session as stored. A tuple, since a home may have tens of thousands of them.
+    """A session as stored.
 
     ``last`` is when its last message was said. The three markers are ids of the session it was
     delegated from, branched off, or reset from; ``""`` for none.
@@ -56,7 +59,7 @@ class Part(NamedTuple):
 
 def all_parts(db: Database) -> list[Part]:
     """Every session of the database, in no order."""
-    return list(_parts(db, "", ()))
+    return _parts(db, "", ())
 
 
 def parts_of(db: Database, ids: Sequence[str]) -> list[Part]:
@@ -64,11 +67,57 @@ def parts_of(db: Database, ids: Sequence[str]) -> list[Part]:
     return _by(db, "s.id", ids)
 
 
+def present(db: Database, ids: Sequence[str]) -> list[Part]:
+    """:func:`parts_of`, and those whose id is stored as no text, which no statement finds by it."""
+    found = parts_of(db, ids)
+    if len(found) == len(ids):
+        return found
+    wanted = set(ids)
+    return [part for part in all_parts(db) if part.id in wanted]
+
+
 def children_of(db: Database, ids: Sequence[str]) -> list[Part]:
     """The sessions whose parent is one of ``ids``, in no order."""
     if "parent_session_id" not in db.columns("sessions"):
         return []
     return _by(db, "s.parent_session_id", ids)
+
+
+def briefs(db: Database, make: Callable[[Iterable[Row]], T]) -> T:
+    """What ``make`` makes of every session in short; it may run twice.
+
+    A row is (id, source, archived, hidden, parent's id, whether it may hold a marker, start, last
+    message, heartbeat), as stored. What stands behind the prompt in a session's row costs the whole
+    prompt to reach, so the start is taken from the index over it; an empty parent and a flag are
+    told by the row's head. Everything else costs three times as much.
+    """
+    columns = db.columns("sessions")
+    names = ("id", "source", "archived", "hidden", "parent_session_id")
+    marked = "0"
+    if "model_config" in columns:
+        marked = f"instr(s.model_config, '{_MARKER}') > 0"
+    fields = (
+        f"{chosen(names, columns, 's')}, {marked}, {chosen(('started_at',), columns, 'begun')},"
+        f" {_last(db)}, {chosen(('last_activity_at',), columns, 's')}"
+    )
+    sql = f"SELECT {fields} FROM sessions begun CROSS JOIN sessions s ON s.rowid = begun.rowid"
+    return db.made(sql, (), make)
+
+
+def folder(root: object, cwd: object) -> str:
+    """The folder a session worked in, of the two that are stored."""
+    return word(root).strip() or word(cwd).strip()
+
+
+def active(started: object, last: object, beat: object) -> float:
+    """When something happened last in a session, of the times that are stored."""
+    said = _said(last, beat)
+    return (number(started) or 0.0) if said is None else said
+
+
+def _said(last: object, beat: object) -> float | None:
+    said, beaten = number(last), number(beat)
+    return beaten if said is None or (beaten is not None and beaten > said) else said
 
 
 def _by(db: Database, column: str, ids: Sequence[str]) -> list[Part]:
@@ -79,17 +128,22 @@ def _by(db: Database, column: str, ids: Sequence[str]) -> list[Part]:
     return found
 
 
-def _parts(db: Database, where: str, args: Sequence[str]) -> Iterator[Part]:
+def _parts(db: Database, where: str, args: Sequence[str]) -> list[Part]:
     columns = db.columns("sessions")
     # The whole settings may be long, and are only of use where they hold a marker.
     markers = "NULL"
     if "model_config" in columns:
-        markers = "CASE WHEN instr(s.model_config, '_from\"') > 0 THEN s.model_config END"
-    last = "NULL"
-    if "timestamp" in db.columns("messages"):
-        last = "(SELECT MAX(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
-    sql = f"SELECT {chosen(_NAMES, columns, 's')}, {markers}, {last} FROM sessions s{where}"
-    return map(_part, db.rows(sql, args))
+        markers = f"CASE WHEN instr(s.model_config, '{_MARKER}') > 0 THEN s.model_config END"
+    fields = f"{chosen(_NAMES, columns, 's')}, {markers}, {_last(db)}"
+    return db.made(
+        f"SELECT {fields} FROM sessions s{where}", args, lambda rows: [*map(_part, rows)]
+    )
+
+
+def _last(db: Database) -> str:
+    if "timestamp" not in db.columns("messages"):
+        return "NULL"
+    return "(SELECT MAX(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
 
 
 def _part(row: Row) -> Part:
@@ -97,15 +151,12 @@ def _part(row: Row) -> Part:
         id_, source, parent, started, ended, end_reason, title, key, archived, pinned, hidden,
         messages, tool_calls, model, cwd, repo, branch, read_at, beat, markers, last,
     ) = row  # fmt: skip
-    said, beaten = number(last), number(beat)
-    if said is None or (beaten is not None and beaten > said):
-        said = beaten
     delegated, branched, reset = _markers(markers) if markers else ("", "", "")
     return Part(
         word(id_), word(source), word(parent), number(started) or 0.0, number(ended),
         word(end_reason), word(title), word(key), flag(archived), flag(pinned), flag(hidden),
-        count(messages), count(tool_calls), word(model), word(repo).strip() or word(cwd).strip(),
-        word(branch), number(read_at), said, delegated, branched, reset,
+        count(messages), count(tool_calls), word(model), folder(repo, cwd),
+        word(branch), number(read_at), _said(last, beat), delegated, branched, reset,
     )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from core.homes.hermes.sessions import catalogue, transcript
 from core.homes.hermes.sessions.catalogue import Catalogues
 from core.homes.hermes.sessions.ground import look
 from core.homes.hermes.sessions.lineage import Asked, Lineage
-from core.homes.hermes.sessions.listing import choose, described, previews
+from core.homes.hermes.sessions.listing import choose, described, listing, previews
 from core.homes.hermes.sessions.opening import DATABASE, Database, reading
-from core.homes.hermes.sessions.parts import Part, parts_of, record
+from core.homes.hermes.sessions.parts import Part, parts_of, present, record
 from core.homes.hermes.sessions.values import count, word
 from core.outline import Outline
 
@@ -47,15 +47,25 @@ class StateDb:
         its newest part. See :func:`listing.choose` for what is counted, and
         :meth:`catalogue.Catalogues.of` for what is a little late while an agent writes."""
         path = Path(self._path)
+        texts = bool(wanted.title or wanted.workspace)
         with self._reading() as db:
-            all_, is_exact = _CATALOGUES.of(db, path)
+            seen = _CATALOGUES.of(db, path, texts=texts)
+            all_, shown = seen.catalogue, seen.shown
             chosen = choose(all_, wanted, limit)
-            for _ in range(0 if is_exact else _LOOKS):
-                checked = _CATALOGUES.check(db, path, all_, chosen.parts)
+            if seen.are_as_shown and chosen.is_among(shown):
+                return listing(chosen, shown)
+            parts = parts_of(db, chosen.ids)
+            for _ in range(0 if seen.is_exact else _LOOKS):
+                checked = _CATALOGUES.check(db, path, all_, chosen.ids, parts)
                 if checked is all_:
                     break
                 all_, chosen = checked, choose(checked, wanted, limit)
-            return described(db, all_, chosen)
+                parts = parts_of(db, chosen.ids)
+            if len(parts) < len(chosen.ids):
+                parts = present(db, chosen.ids)
+            shown = described(db, chosen, parts, shown)
+            _CATALOGUES.show(path, all_, shown)
+            return listing(chosen, shown)
 
     def session(self, session_id: str) -> Session | None:
         """One session by its exact id."""

@@ -12,10 +12,10 @@ import pytest
 
 from core.conversations import Filters, Listing
 from core.homes.hermes.sessions import catalogue, store
-from core.homes.hermes.sessions.catalogue import Catalogues, build
-from core.homes.hermes.sessions.listing import choose, described
+from core.homes.hermes.sessions.catalogue import Catalogues, build, with_texts
+from core.homes.hermes.sessions.listing import choose, described, listing
 from core.homes.hermes.sessions.opening import Database, reading
-from core.homes.hermes.sessions.parts import parts_of
+from core.homes.hermes.sessions.parts import parts_of, present
 from core.homes.hermes.sessions.store import StateDb
 from tests.core.hermes.sessions.homes import AT, change, insert, make_home
 
@@ -31,8 +31,8 @@ def never_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read_anew(home: Path, wanted: Filters, limit: int = 1_000) -> Listing:
     with reading(home) as db:
-        found = build(db)
-        return described(db, found, choose(found, wanted, limit))
+        chosen = choose(with_texts(db, build(db)), wanted, limit)
+        return listing(chosen, described(db, chosen, present(db, chosen.ids), {}))
 
 
 class Agent:
@@ -133,7 +133,8 @@ def test_only_what_was_said_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
         asked.extend(ids)
         return parts_of(db, ids)
 
-    monkeypatch.setattr(catalogue, "parts_of", asking)
+    for module in (catalogue, store):
+        monkeypatch.setattr(module, "parts_of", asking)
     insert(home, "messages", {"session_id": "s3", "timestamp": AT + 99})
     insert(home, "sessions", {"id": "new", "started_at": AT + 98})
     found = listed.listing(ALL, 5)
