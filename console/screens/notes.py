@@ -15,6 +15,7 @@ from console.render.planned import left_lines
 from console.screens import editor
 from console.screens.browser import Browser
 from console.screens.choose import Choose
+from console.screens.note import NoteScreen
 from console.screens.room import bindings_of
 
 if TYPE_CHECKING:
@@ -183,12 +184,20 @@ class NotesScreen(Browser):
             return
 
         def chosen(place: int | None) -> None:
-            if place is not None:
-                self._add(item, KINDS[place])
+            if place is None:
+                return
+            kind = KINDS[place]
+
+            def tagged(tag: str | None) -> None:
+                if tag is not None:
+                    self._add(item, kind, tag.strip())
+
+            ask = NoteScreen(f"A tag for the {kind}", "goes on to its text", "one word, or none")
+            self.app.push_screen(ask, tagged)
 
         self.app.push_screen(Choose(f"Add to {item.path}", KINDS), chosen)
 
-    def _add(self, item: NoteItem, kind: str) -> None:
+    def _add(self, item: NoteItem, kind: str, tag: str) -> None:
         draft = f"{item.path}+"
         if (typed := editor.type_again(self, self._drafts, draft, "")) is None:
             return
@@ -196,7 +205,7 @@ class NotesScreen(Browser):
         def plan(opened: Opened) -> Plan:
             from core.desk.notes import add_to
 
-            return add_to(opened, item.path, typed, kind=kind)
+            return add_to(opened, item.path, typed, kind=kind, tag=tag)
 
         self._write(plan, draft, typed, added=item.path)
 

@@ -94,8 +94,10 @@ async def test_a_file_without_notes_still_takes_one(
         assert "No note yet" in console.words
         await console.press("d")
         assert console.flash == "There is no note to forget"
-        await console.press("a", "3")
-        assert "[preference]" in (home / "memory/user/USER.md").read_text()
+        await console.press("a", "3", *"style", "enter")
+        assert (
+            "[preference] tag=style session=signoff\n" in (home / "memory/user/USER.md").read_text()
+        )
         assert "Likes short notes." in console.words
         assert "Profile" in console.words
 
@@ -113,7 +115,7 @@ async def test_add_amend_forget_and_all_taken_back(
         assert console.flash.startswith("✓ A note of MEMORY.md was amended")
         assert "pauses sixty seconds" in console.words
         types(monkeypatch, lambda _: "The deploy script pauses sixty seconds before any rollback.")
-        await console.press("a", "1")
+        await console.press("a", "1", "enter")
         assert "It says nearly what another note says (100% alike)" in console.words
         await to(console, "9e47ec659a17c656")
         await console.press("d")
@@ -121,6 +123,24 @@ async def test_add_amend_forget_and_all_taken_back(
         await console.press("u", "u", "u")
         assert tree(home) == before
         assert len([item for item in room(console).rows.items if item.id]) == 17
+
+
+async def test_a_tag_that_cannot_be_kept_is_refused_and_the_text_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(home)
+    types(monkeypatch, lambda text: text or "The kiln is warm.")
+    async with open_console(home) as console:
+        await console.press(MEMORY_MODE, "a", "1", *"two", "space", *"words", "enter")
+        assert "The tag holds white space" in console.flash
+        assert "Your text is kept" in console.flash
+        assert tree(home) == before
+        await console.press("a", "escape")
+        await console.press("a", "1", "escape")
+        assert tree(home) == before
+        await console.press("a", "1", *"kiln", "enter")
+        assert tree(home) != before
+        assert "The kiln is warm." in console.words
 
 
 async def test_a_note_changed_since_it_was_shown_is_left_alone(home: Path) -> None:
@@ -286,7 +306,8 @@ async def test_a_name_that_is_taken_is_refused(home: Path) -> None:
 async def test_a_clash_shows_the_difference_and_the_keys_that_help(home: Path) -> None:
     async with open_console(home) as console:
         await console.at(CLASH)
-        assert "edit the proposal (e), or promote it under another name (P)" in console.words
+        assert "edit the proposal with e (edit)" in console.words
+        assert "under another name with P (promote as)" in console.words
         assert "--as" not in console.words
         assert "What stands there, and what is proposed" in console.words
         assert '3 - description: "Checklist to run before a deploy."' in console.words

@@ -159,8 +159,8 @@ def _exists(view: View, file: str, name: str, text: str, claims: frozenset[str])
     except UnicodeDecodeError:
         before = None
     message = (
-        f"There is a skill {name} already, and it stays as it is: edit the proposal"
-        " (`signoff edit ID`), or promote it under another name (`signoff approve ID --as NAME`)."
+        f"There is a skill {name} already, and it stays as it is: edit the proposal with"
+        " `signoff edit ID`, or promote it under another name with `signoff approve ID --as NAME`."
     )
     pair = EntryChange(before, text)
     return Outcome("skill_exists", message, entries=(pair,), claims=claims)
