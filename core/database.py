@@ -7,12 +7,12 @@ empty) and gets the missing tables with the next write.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+from core import atomic
 from core.errors import StateError
 from core.files import private_folder
 
@@ -100,8 +100,7 @@ class Database:
         """One transaction; the tables of the newest format are there."""
         try:
             private_folder(self.folder)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            os.close(handle)
+            atomic.database(self.path)
             with contextlib.closing(self._connect()) as db:
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("BEGIN IMMEDIATE")

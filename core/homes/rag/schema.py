@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+from core import atomic
 from core.errors import UnreadableError
 from core.files import private_folder
 
@@ -109,7 +110,7 @@ def writing(folder: Path, *, patience: float | None = None) -> Iterator[sqlite3.
     file, wait = folder / FILE, BUSY if patience is None else patience
     try:
         private_folder(folder)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        atomic.database(file)
     except OSError as problem:
         raise unusable(file, problem) from problem
     try:

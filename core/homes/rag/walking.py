@@ -18,11 +18,13 @@ SKIPPED_PARTS = frozenset(
         *("chroma-agent-workflows", ".ollama"),
     )
 )
-#: Ends of names, in small letters. The original means the last two and never meets them.
+#: Ends of names, in small letters. The original means ``.min.*`` and never meets them.
 SKIPPED_ENDINGS = (
     *(".pyc", ".pyo", ".so", ".dylib", ".dll", ".exe", ".class", ".jar", ".png", ".jpg", ".jpeg"),
     *(".gif", ".ico", ".pdf", ".zip", ".tar", ".gz", ".whl", ".db", ".db-wal", ".db-shm"),
     *(".lock", ".log", ".map", ".svg", ".sqlite", ".sqlite3", ".min.js", ".min.css"),
+    # What SQLite keeps beside a database: to open and close it takes SQLite's locks away.
+    *(".sqlite-wal", ".sqlite-shm", ".sqlite3-wal", ".sqlite3-shm", "-journal"),
 )
 SKIPPED_NAMES = frozenset(
     (
