@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from functools import lru_cache
+from itertools import islice
 
 from core.conversations import Cancelled, Engine, Filters, Found, Hit, Order
 from core.desk import by_index
@@ -16,11 +16,11 @@ from core.homes.base import Kind
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions import searching as database
 from core.homes.hermes.sessions.opening import Database, reading
+from core.homes.hermes.sessions.titles import Titled, Titles
 from core.recall.gather import Gathering, Group, Verdict, judge
 from core.recall.index import Category
-from core.recall.query import Query, matches, matches_flat, parse
+from core.recall.query import Query, matches, matches_flat, needles, parse
 from core.recall.spans import snippet
-from core.recall.words import flat
 
 #: Seconds a search may take before it answers with what it has.
 SECONDS = 5.0
@@ -30,6 +30,7 @@ LIMIT, TITLED = 20, 5
 SNIPPET, LONGEST = 240, 1 << 20
 #: The most messages of one session that are marked.
 MOST = 100_000
+_TITLES = Titles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def search(
             return _listed(opened, db, query, request)
         answer = _by_index(opened, db, query, request) or _by_database(db, query, request)
         gathering = answer.gathering
-        titled = _titled(db, answer.query, gathering)
+        titled = _titled(opened, db, answer.query, gathering)
         named = {group.place.session_id for group in titled}
         others = [each for each in gathering.groups() if each.place.session_id not in named]
         groups = [*titled, *others][: request.limit]
@@ -185,28 +186,60 @@ def _joined(first: Filters, second: Filters) -> Filters:
     )
 
 
-def _titled(db: Database, query: Query, gathered: Gathering) -> list[Group]:
+def _titled(opened: Opened, db: Database, query: Query, gathered: Gathering) -> list[Group]:
     """Sessions whose title answers the query, the newest first, at most :data:`TITLED`.
 
-    Each stands at its first hit, or where nothing in it matches at its first message.
+    Each stands at its first hit, or where nothing in it matches at its first message. They are
+    looked at in the order of their newest message, until no other can stand before those found.
     """
-    named = [
-        key for key, title in fulltext.titles(db) if matches_flat(query, title, _flat_title(title))
-    ]
     known = gathered.people | gathered.cron
-    groups = [known[key] for key in named if key in known]
-    anchors = [fulltext.first_live(db, key) for key in named if key not in known]
-    places = fulltext.places(db, [each for each in anchors if each is not None], query.filters)
-    hits = [each for each in places if judge(query.filters, each) is Verdict.HIT]
-    groups += [Group(place) for place in hits]
-    groups.sort(key=lambda group: group.place.at or 0.0, reverse=True)
-    return groups[:TITLED]
+    found: list[tuple[Group, Titled]] = []
+    waiting = _named(db, query, _TITLES.of(db, opened.found.home))
+    count = TITLED
+    while some := list(islice(waiting, count)):
+        if len(found) == TITLED and (found[-1][0].place.at or 0.0) > some[0].newest:
+            break
+        anchors = fulltext.firsts_live(db, [each.id for each in some if each.id not in known])
+        places = fulltext.places(db, list(anchors.values()), query.filters)
+        at = {each.session_id: each for each in places if judge(query.filters, each) is Verdict.HIT}
+        for each in some:
+            if each.id in known:
+                found.append((known[each.id], each))
+            elif each.id in at:
+                found.append((Group(at[each.id]), each))
+        found.sort(key=lambda pair: _title_order(pair[0], pair[1], pair[1].id in known))
+        del found[TITLED:]
+        count = min(2 * count, fulltext.BATCH)
+    return [group for group, _ in found]
 
 
-@lru_cache(maxsize=1 << 16)
-def _flat_title(title: str) -> str:
-    # Every search looks at every title, and few of them ever change.
-    return flat(title)
+def _title_order(group: Group, titled: Titled, is_known: bool) -> tuple[float, bool, str]:
+    return -(group.place.at or 0.0), not is_known, titled.title
+
+
+def _named(db: Database, query: Query, titles: Sequence[Titled]) -> Iterator[Titled]:
+    """The titles that answer the query, of sessions that its filters may let in."""
+    for needle in needles(query):
+        titles = [each for each in titles if needle in each.flat]
+    filters = query.filters
+    among = fulltext.sessions_of(db, "", filters.workspace)
+    if filters.sources:
+        named = fulltext.from_sources(db, filters.sources)
+        among = named if among is None else among & named
+    if filters.session_id:
+        among = frozenset([filters.session_id])
+    wanted = filters.title.casefold()
+    for each in titles:
+        if among is not None and each.id not in among:
+            continue
+        if wanted not in each.title.casefold():
+            continue
+        if filters.after is not None and each.newest < filters.after:
+            continue
+        if filters.before is not None and each.oldest >= filters.before:
+            continue
+        if matches_flat(query, each.title, each.flat):
+            yield each
 
 
 def _hits(

@@ -141,6 +141,16 @@ def matches_flat(query: Query, text: str, flattened: str) -> bool:
     return all(symbol in text for symbol in query.symbols)
 
 
+def needles(query: Query) -> tuple[str, ...]:
+    """Texts that stand in the :func:`core.recall.words.flat` form of every text that answers.
+
+    None where nothing can be named, as for words of which any will do.
+    """
+    node = query.terms
+    parts = node.of if isinstance(node, All) else (node,)
+    return tuple(_needle(part) for part in parts if isinstance(part, Term))
+
+
 def fts(query: Query) -> str:
     """The words of ``query`` as a MATCH expression of SQLite's FTS5 that always parses.
 
@@ -362,12 +372,16 @@ class _Reader:
 
 def _holds(node: Node, flattened: str) -> bool:
     if isinstance(node, Term):
-        return f" {' '.join(node.words)}{'' if node.prefix else ' '}" in flattened
+        return _needle(node) in flattened
     if isinstance(node, Either):
         return any(_holds(part, flattened) for part in node.of)
     return all(_holds(part, flattened) for part in node.of) and not any(
         _holds(part, flattened) for part in node.without
     )
+
+
+def _needle(term: Term) -> str:
+    return f" {' '.join(term.words)}{'' if term.prefix else ' '}"
 
 
 def _match(node: Node) -> str:

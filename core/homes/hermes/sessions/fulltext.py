@@ -252,16 +252,6 @@ def _root(key: str, parents: Mapping[str, str]) -> str:
     return key
 
 
-def titles(db: Database) -> list[tuple[str, str]]:
-    """``(session id, title)`` of every session that has one."""
-    if "title" not in db.columns("sessions"):
-        return []
-    return [
-        (word(session_id), word(title))
-        for title, session_id in db.rows("SELECT title, id FROM sessions WHERE title IS NOT NULL")
-    ]
-
-
 def said_in(db: Database, session_id: str, after: int) -> list[int]:
     """The messages of a session with a greater id than ``after``, in order."""
     sql = "SELECT id FROM messages WHERE session_id = ? AND id > ? ORDER BY id"
@@ -270,10 +260,26 @@ def said_in(db: Database, session_id: str, after: int) -> list[int]:
 
 def first_live(db: Database, session_id: str) -> int | None:
     """The first message of a session that the agent still sees."""
+    return firsts_live(db, [session_id]).get(session_id)
+
+
+def firsts_live(db: Database, sessions: Sequence[str]) -> dict[str, int]:
+    """:func:`first_live` of those of ``sessions`` that have one."""
     where = " AND (active IS NULL OR active = 1)" if "active" in db.columns("messages") else ""
-    sql = f"SELECT min(id) FROM messages WHERE session_id = ?{where}"
-    found = db.rows(sql, (session_id,))
-    return int(found[0][0]) if found and found[0][0] is not None else None
+    found: dict[str, int] = {}
+    for some in _batches(sessions):
+        sql = (
+            f"SELECT session_id, min(id) FROM messages WHERE session_id IN ({_marks(some)}){where}"
+            " GROUP BY session_id"
+        )
+        found.update((word(key), int(first)) for key, first in db.rows(sql, some))
+    return found
+
+
+def from_sources(db: Database, sources: Sequence[str]) -> frozenset[str]:
+    """The sessions of these sources."""
+    sql = f"SELECT id FROM sessions WHERE source IN ({_marks(sources)})"
+    return frozenset(word(row[0]) for row in db.rows(sql, sources))
 
 
 def _batches(wanted: Sequence[T]) -> Iterator[tuple[T, ...]]:
