@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from console.cli import paint, past_shapes, shapes
+from console.cli.catching_up import catch_up
 from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core import text
 from core.conversations import Filters, Found, Hit, Order, Visibility
@@ -76,6 +77,7 @@ def search(
         with_undone=undone,
     )
     request = searching.Request(" ".join(words), None, filters, Order(sort), limit)
+    catch_up(opened)
     found = searching.search(opened, request)
     if as_json:
         print_json(shapes.home(opened) | past_shapes.found(found))

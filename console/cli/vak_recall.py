@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from console.cli import paint, shapes
+from console.cli.catching_up import catch_up
 from console.cli.session import Session, print_json, say_home
 from core import text
 from core.desk import recalling as desk
@@ -50,6 +51,7 @@ def answer(
         desk.Scorer(scorer),
         curated,
     )
+    catch_up(opened)
     found = desk.recall(opened, request)
     if as_json:
         hits = [shape(hit) for hit in found.hits]

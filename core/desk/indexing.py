@@ -128,6 +128,16 @@ def _mend(db: Database, index: Index) -> None:
         index.missing.update(gone)
 
 
+def behind(opened: Opened) -> int:
+    """Bytes of ledgers that a question would look through line by line, and an update would not
+    leave to it; 0 on homes of other kinds, and where no index is kept."""
+    if opened.found.kind is not Kind.VAK or not opened.settings.search_index:
+        return 0
+    from core.homes.vak.index import building
+
+    return building.behind(opened.found.home, index_folder(opened))
+
+
 def _update_ledgers(
     opened: Opened, index: Index, progress: Callable[[int, int], None], cancelled: Cancelled
 ) -> bool:

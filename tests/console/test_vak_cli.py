@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from console.cli import catching_up
+from core.desk import indexing
+from core.desk.opening import Opened, open_home
+from core.settings import Settings
 from tests.console.plain import DATA, Cli
 
 ATLAS = "67b506f04aa724b1"
@@ -383,3 +390,65 @@ def test_the_broken_draft_can_only_be_refused(run: Run) -> None:
     assert result["category"] == "unreadable_target"
     (result,) = run("reject", BROKEN)["results"]
     assert result["ok"]
+
+
+def desk(home: Path) -> Opened:
+    """The home as the command line opens it: its state lies beside it."""
+    return open_home(
+        home=str(home),
+        kind=None,
+        profile=None,
+        environ={},
+        user_home=home.parent,
+        state=home.parent / "state",
+        settings=Settings(),
+        clock=lambda: datetime.fromisoformat(NOW),
+    )
+
+
+# -- the index -----------------------------------------------------------------------------
+
+
+def test_a_question_over_many_ledgers_makes_the_index_first(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recalled = run("recall", "--query", "deploy script")
+    assert run("search", "deploy script")["engine"] == "scan"
+    monkeypatch.setattr(catching_up, "MUCH", 1)
+    time.sleep(0.1)
+    assert run("search", "deploy script")["engine"] == "index"
+    assert run("recall", "--query", "deploy script") == recalled
+    ledger = home / "sessions" / ATLAS / f"{TALK}.jsonl"
+    line = {
+        "id": "new",
+        "ts": "2026-09-20T11:00:00Z",
+        "kind": "message",
+        "message": {"role": "user", "content": [{"type": "text", "text": "the quillneedle"}]},
+    }
+    with ledger.open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    time.sleep(0.1)
+    for words in (("search", "quillneedle"), ("recall", "--query", "quillneedle")):
+        assert run(*words)["hits"][0]["session_id"] == TALK
+
+
+@pytest.mark.parametrize("ends", ["in time", "by hand"])
+def test_a_build_ends_and_the_question_is_answered_all_the_same(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    hits = run("search", "deploy script")["hits"]
+    monkeypatch.setattr(catching_up, "MUCH", 1)
+    if ends == "in time":
+        monkeypatch.setattr(catching_up, "PATIENCE", -1.0)
+    else:
+        real = indexing.update
+
+        def interrupted(*words: Any, **more: Any) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return real(*words, **more)
+
+        monkeypatch.setattr(indexing, "update", interrupted)
+    assert run("search", "deploy script")["hits"] == hits != []
+    monkeypatch.undo()
+    left = sum(path.stat().st_size for path in home.glob("sessions/*/*.jsonl"))
+    assert indexing.behind(desk(home)) == left

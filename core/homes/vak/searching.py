@@ -67,7 +67,7 @@ class Search:
     def scanned(self) -> Iterator[Said]:
         """Everything that answers, by a look at every line; it ends when its time is up."""
         for key, file in self.past.files.items():
-            if self._is_over():
+            if self.is_over():
                 self.is_cut = True
                 return
             filters = self.query.filters
@@ -199,5 +199,6 @@ class Search:
             return Visibility.LIVE
         return seen.get(place.id, Visibility.LIVE)
 
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether its time is up, or nobody waits for it any more."""
         return time.monotonic() > self.deadline or bool(self.cancelled and self.cancelled())

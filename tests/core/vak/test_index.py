@@ -358,3 +358,12 @@ def test_turned_off_the_index_is_deleted(tmp_path: Path) -> None:
     assert not index_past(off, index_of(off), progress=lambda a, b: None, cancelled=lambda: False)
     assert not list((tmp_path / "state" / "index").rglob("*.sqlite3"))
     assert recall_desk(off, Request("deploy")).matches > 0
+
+
+def test_a_search_ends_in_time_also_where_little_is_indexed(tmp_path: Path) -> None:
+    shutil.copytree(HOME, tmp_path / "home")
+    opened = desk_of(tmp_path / "home", tmp_path / "state")
+    settled()
+    index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: True)
+    found = people_search(opened, SearchRequest("deploy script", UTC), seconds=-1.0)
+    assert "time was up" in found.note

@@ -86,6 +86,22 @@ def update(
         return False
 
 
+def behind(home: Path, folder: Path) -> int:
+    """Bytes of ledgers that are not indexed as they stand now; 0 where no index can be made."""
+    if not files.available():
+        return 0
+    try:
+        with catalogue.reading(folder) as known:
+            listed = known.ledgers() if known else {}
+    except sqlite3.Error:
+        listed = {}
+    return sum(
+        file.size
+        for file in ledger_files(home)
+        if file.file not in listed or listed[file.file].identity != identity_of(file)
+    )
+
+
 def delete(folder: Path) -> None:
     """Remove everything of the index but the lock."""
     for name in (atoms.FOLDER, PEOPLE):

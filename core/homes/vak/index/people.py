@@ -72,6 +72,9 @@ def by_index(search: Search, known: Catalogue, index: Index) -> Indexed | None:
     teach(search.past.reader, known, [search.past.files[keys[row.ledger]] for row in there])
     said = list(_confirmed(search, there, keys))
     for key in fresh:
+        if search.is_over():
+            search.is_cut = True
+            break
         if not filters.session_id or filters.session_id == key:
             said += _scanned(search, key)
     left = 0 if tools else found.counts[Category.TOOL]
