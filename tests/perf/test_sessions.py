@@ -10,6 +10,7 @@ import gc
 import itertools
 import re
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -22,11 +23,12 @@ from pathlib import Path
 
 import pytest
 
-from core.conversations import Filters
+from core.conversations import Filters, Visibility
 from core.desk.searching import Request, matches_in, read_query
 from core.homes.hermes.sessions import store
 from core.homes.hermes.sessions.catalogue import Catalogues
 from core.homes.hermes.sessions.store import StateDb
+from tests.core.hermes.sessions.homes import drop_full_text
 from tests.perf.desks import best, feed, median, opened
 from tests.perf.pasts import BEGIN, NEEDLE, make_past, session_id
 
@@ -125,7 +127,20 @@ def test_an_outline_costs_little_more_than_its_rows(long: Path) -> None:
     with closing(sqlite3.connect(f"file:{long / 'state.db'}?mode=ro", uri=True)) as db:
         sql = "SELECT id, role, timestamp, active FROM messages WHERE session_id = ? ORDER BY id"
         rows = best(lambda: db.execute(sql, (key,)).fetchall(), 5)
-    assert outline_of(long, key) < 2.0 * SLACK * rows
+    assert outline_of(long, key) < 1.2 * SLACK * rows
+
+
+def test_an_outline_of_what_was_summarised_costs_little_more(long: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(long / "state.db", home / "state.db")
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        drop_full_text(db)
+        db.execute("UPDATE messages SET active = 0, compacted = 1 WHERE id < ?", (SMALL - 100,))
+        db.commit()
+    key = session_id(0)
+    assert StateDb(home).outline(key)[0].visibility is Visibility.SUMMARISED
+    assert outline_of(home, key) < 1.3 * SLACK * outline_of(long, key)
 
 
 def screen(home: Path, key: str, at: int) -> float:

@@ -55,6 +55,29 @@ async def test_a_key_in_100_000_messages_costs_at_most_twice_one_in_100() -> Non
     assert costs[1] <= 2 * costs[0]
 
 
+async def test_a_step_through_50_000_hits_costs_at_most_twice_one_through_50() -> None:
+    costs = []
+    app = Host()
+    async with app.run_test(size=(100, 60)) as pilot:
+        for count in (100, 100_000):
+            shown = long_talk(count, lambda n: "a needle")
+            hits = tuple(range(1, count + 1, 2))
+            app.view.show(shown.marks, shown.fetch, hits=hits, find=words("needle"))
+            app.view.go_to(count // 2 + 1)
+            await settle(app, pilot)
+
+            def steps() -> None:
+                for step in (1,) * 10 + (-1,) * 10:
+                    app.view.action_hit(step)
+                    for y in range(app.view.size.height):
+                        app.view.render_line(y)
+
+            costs.append(best(steps))
+            assert app.id_at_cursor() in hits
+            await settle(app, pilot)
+    assert costs[1] <= 2 * costs[0]
+
+
 async def test_a_key_in_a_message_of_12_million_characters_costs_at_most_twice_one_beside() -> None:
     """It is loaded, searched and opened in full; then its middle is read."""
     line = "2026-11-29T12:00:00 worker-7 INFO request served in 12 ms, nothing to see here\n"
