@@ -79,8 +79,6 @@ class SkillsScreen(SkillCurating):
             return "There is no skill to edit"
         if row.skill.provenance == "external":
             return f"{row.skill.name} lies in an external folder: it is read-only here"
-        if self.token(row) is None:
-            return f"{row.skill.name} cannot be told from another skill by any name"
         return None
 
     def _why_not_review(self) -> str | None:

@@ -63,8 +63,6 @@ class SkillActing(SkillPages):
             return f"{skill.name} is a built-in that the agent never archives"
         if skill.provenance == "bundled" and not board.settings.prune_builtins:
             return f"{skill.name} is bundled, and curator.prune_builtins is off: it never ages"
-        if self.token(rows[0]) is None:
-            return f"{skill.name} cannot be told from another skill by any name"
         if verb == "archive" and skill.pinned:
             return f"{skill.name} is pinned: p takes the pin off"
         return None
@@ -75,13 +73,13 @@ class SkillActing(SkillPages):
         rows = self.chosen()
         pinned = not all(row.skill.pinned for row in rows)
 
-        def planner(token: str) -> Planner:
+        def planner(folder: str) -> Planner:
             from core.desk.skills import pin, unpin
 
-            return lambda opened: (pin if pinned else unpin)(opened, token)
+            return lambda opened: (pin if pinned else unpin)(opened, folder)
 
         meant = [row for row in rows if row.skill.pinned is not pinned]
-        plans = [planner(token) for row in meant if (token := self.token(row)) is not None]
+        plans = [planner(row.skill.folder) for row in meant]
         if len(plans) == 1:
             self.carry(plans[0], meant[0].skill.folder)
         elif plans:
@@ -93,12 +91,12 @@ class SkillActing(SkillPages):
     def action_archive(self) -> None:
         rows = self.chosen()
 
-        def planner(token: str) -> Planner:
+        def planner(folder: str) -> Planner:
             from core.desk.skills import archive
 
-            return lambda opened: archive(opened, token)
+            return lambda opened: archive(opened, folder)
 
-        plans = [planner(token) for row in rows if (token := self.token(row)) is not None]
+        plans = [planner(row.skill.folder) for row in rows]
         self.asking = True
         self._prepare(plans, self._ask_archive)
 

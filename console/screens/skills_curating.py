@@ -71,16 +71,16 @@ class SkillCurating(SkillRestoring):
         self.carry(planner, "curator")
 
     def action_adopt(self) -> None:
-        rows = [row for row in self.chosen() if row.skill.provenance == "user"]
-        tokens = [token for row in rows if (token := self.token(row)) is not None]
+        chosen = self.chosen()
+        folders = [row.skill.folder for row in chosen if row.skill.provenance == "user"]
 
         def planner(opened: Opened) -> Planned:
             from core.desk.skills import adopt
 
-            return adopt(opened, tokens)
+            return adopt(opened, folders)
 
-        if tokens:
-            self.carry(planner, tokens[0])
+        if folders:
+            self.carry(planner, folders[0])
 
     # -- rollback --------------------------------------------------------------------------
 
@@ -129,8 +129,7 @@ class SkillCurating(SkillRestoring):
         from core.errors import SignoffError
 
         row, opened = self.row, self.signoff.opened
-        token = None if row is None else self.token(row)
-        if row is None or opened is None or token is None:
+        if row is None or opened is None:
             return
         folder = row.skill.folder
         draft = self._drafts.get(folder)
@@ -145,16 +144,16 @@ class SkillCurating(SkillRestoring):
             self.flash("The text is the same; nothing was done", ink.LABEL)
             return
         self._drafts[folder] = typed
-        self._try(opened, row, token, before, typed)
+        self._try(opened, row, before, typed)
 
-    def _try(self, opened: Opened, row: Row, token: str, before: str, typed: str) -> None:
+    def _try(self, opened: Opened, row: Row, before: str, typed: str) -> None:
         folder = row.skill.folder
 
         def work() -> tuple[Planned, bool]:
             from core.desk.skill_looks import stored_text
             from core.desk.skills import edit
 
-            planned = edit(opened, token, typed)
+            planned = edit(opened, folder, typed)
             return planned, stored_text(opened, folder) == before
 
         done = partial(self._ask_edit, row, typed)

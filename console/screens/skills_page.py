@@ -64,17 +64,6 @@ class SkillPages(SkillTable):
         """The skill of a plugin or project at the cursor."""
         return None if self._archived else self._borrowed.get(self.rows.cursor_key or "")
 
-    def token(self, row: Row) -> str | None:
-        """What names this skill and no other, ``None`` if nothing does.
-
-        The desk looks for a head's name first, and a head may say anything.
-        """
-        names = [each.skill.name for each in self._rows.values()]
-        skill = row.skill
-        if names.count(skill.name) == 1:
-            return skill.name
-        return None if skill.folder in names else skill.folder
-
     def waiting(self, row: Row) -> list[Proposal]:
         """The proposals that wait and would change this skill."""
         reading = self.signoff.reading
@@ -126,7 +115,6 @@ class SkillPages(SkillTable):
         row, package, borrowed = self.row, self.package, self.borrowed
         if opened is None or board is None or key is None or key in self._details:
             return
-        token = None if row is None else self.token(row)
         known, now = self._counted, self.signoff.now()
 
         def work() -> tuple[str, object, tuple[Counted, ...], Detail]:
@@ -135,8 +123,8 @@ class SkillPages(SkillTable):
             counted = counts(opened) if known is None else known
             if package is not None:
                 detail = archived_detail(opened, package, board, counted, now)
-            elif row is not None and token is not None:
-                detail = detail_of(opened, row, token, counted, now)
+            elif row is not None:
+                detail = detail_of(opened, row, counted, now)
             elif borrowed is not None:
                 detail = borrowed_detail(opened, borrowed)
             else:

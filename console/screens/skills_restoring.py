@@ -105,7 +105,7 @@ class SkillRestoring(SkillActing):
             def planner(opened: Opened) -> Planned:
                 from core.desk.skills import restore
 
-                return restore(opened, package.package.folder, place.strip())
+                return restore(opened, package.package.path, place.strip())
 
             self._prepare([planner], ask)
 
@@ -123,25 +123,25 @@ def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
     """
     from core.desk.skills import compare, restore, swap
 
-    folder, name = package.package.folder, package.package.name
-    plain = restore(opened, folder)
+    path, name = package.package.path, package.package.name
+    plain = restore(opened, path)
     found = [Choice(f"Restore it to {package.to}", plain)]
     places: list[tuple[str | None, str]] = [(None, package.to)]
     if package.original_path and package.original_path != package.to:
-        back = restore(opened, folder, package.original_path)
+        back = restore(opened, path, package.original_path)
         lay = Choice(f"Restore it to {package.original_path}, where it lay", back)
         found = [Choice(f"Restore it to {package.to}, as the agent's own restore does", plain)]
         found.insert(0 if back.plan.outcome.lands else 1, lay)
         places.append((package.original_path, package.original_path))
-    beside = compare(opened, folder)
+    beside = compare(opened, path)
     if beside is not None:
         label = f"Archive the live {beside.live}, put this copy in its place"
-        found.append(Choice(label, swap(opened, folder)))
+        found.append(Choice(label, swap(opened, path)))
     for to, place in places:
-        planned = restore(opened, folder, to)
+        planned = restore(opened, path, to)
         if any(each.code == "archived_again" for each in planned.plan.outcome.findings):
             label = f"Restore it to {place} and pin it"
-            found.append(Choice(label, restore(opened, folder, to, pin=True)))
+            found.append(Choice(label, restore(opened, path, to, pin=True)))
     others = [each for each in board.archived if each is not package]
     mine = _names(package)
     for other in sorted(others, key=_newest, reverse=True):

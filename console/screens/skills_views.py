@@ -137,17 +137,15 @@ def borrowed_detail(opened: Opened, each: Borrowed) -> Detail:
     return Detail(text=held.text, files=_files(held.files))
 
 
-def detail_of(
-    opened: Opened, row: Row, token: str, counted: Sequence[Counted], now: datetime
-) -> Detail:
-    """A live skill's package, read now; ``token`` names it and no other.
+def detail_of(opened: Opened, row: Row, counted: Sequence[Counted], now: datetime) -> Detail:
+    """A live skill's package, read now.
 
     Raises as :func:`core.desk.skill_table.page`.
     """
     from core.desk.skill_looks import decisions
     from core.desk.skill_table import page
 
-    shown = page(opened, token)
+    shown = page(opened, row.skill.folder)
     names = {row.skill.name, row.skill.named}
     events = (*decisions(opened, row.skill.folder, names), *shown.events)
     return Detail(
@@ -172,7 +170,7 @@ def archived_detail(
 
     package = each.package
     held = contents(opened, package.path)
-    beside = compare(opened, package.folder)
+    beside = compare(opened, package.path)
     others = (
         other
         for other in board.archived

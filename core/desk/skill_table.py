@@ -346,7 +346,7 @@ def _archived(
     before = originals(opened, view) if packages else {}
     found = []
     for package in packages:
-        outcome = plan_restore(View(view.source), terms, package.folder)
+        outcome = plan_restore(View(view.source), terms, package.path)
         found.append(
             Archived(
                 package=package,

@@ -17,7 +17,8 @@ from core.desk.receipts import SEEN_NEXT_SESSION
 from core.homes.hermes.curator.archive import plan_archive
 from core.homes.hermes.curator.curate import Prediction, plan_curate, predict
 from core.homes.hermes.curator.editing import plan_edit
-from core.homes.hermes.curator.inventory import Terms
+from core.homes.hermes.curator.inventory import Terms, read_inventory
+from core.homes.hermes.curator.packages import read_packages
 from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
 from core.homes.hermes.curator.pruning import Idle, prune_list
 from core.homes.hermes.curator.restore import plan_restore
@@ -30,6 +31,7 @@ from core.homes.hermes.curator.swap import plan_swap
 from core.homes.hermes.curator.transitions import Limits
 from core.homes.hermes.skills import usage
 from core.homes.hermes.skills.rules import SKILL_FILE
+from core.homes.hermes.skills.tree import SKILLS
 from core.journal import NO_TAGS, Tags
 from core.model import Move, Outcome, Receipt, RowEdit
 from core.plan import Plan, bind
@@ -98,7 +100,7 @@ def edit(opened: Opened, name: str, text: str, path: str = SKILL_FILE) -> Planne
 
 def adopt(opened: Opened, names: Sequence[str]) -> Planned:
     """Let the curator manage skills it did not make: all of them, or none."""
-    subject = names[0] if len(names) == 1 else f"{len(names)} skills"
+    subject = names[0] if len(names) == 1 else f"{len(names):,} skills"
     return _plan(opened, "adopt", subject, lambda view, terms: plan_adopt(view, terms, names))
 
 
@@ -185,7 +187,25 @@ def _plan(
     opened: Opened, verb: str, subject: str, work: Callable[[View, Terms], Outcome]
 ) -> Planned:
     view = View(Snapshot(opened.source))
-    return _bound(view, verb, subject, work(view, terms_of(opened, view)))
+    terms = terms_of(opened, view)
+    outcome = work(view, terms)
+    return _bound(view, verb, _called(view.quiet(), terms, subject), outcome)
+
+
+def _called(view: View, terms: Terms, token: str) -> str:
+    """A path of the home as people know what lies there: its name where no other has it."""
+    if not token.startswith(SKILLS + "/"):
+        return token
+    skills = read_inventory(view, terms.config, terms.rules).skills
+    packages = read_packages(view)
+    names = [skill.name for skill in skills] + [package.name for package in packages]
+    for skill in skills:
+        if skill.folder == token and names.count(skill.name) == 1:
+            return skill.name
+    for package in packages:
+        if package.path == token:
+            return package.folder
+    return token
 
 
 def _bound(view: View, verb: str, subject: str, outcome: Outcome) -> Planned:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from console.screens.skills_acting import SkillActing
 from tests.console.pilots import SKILLS_MODE, Console, open_console, sample, tree
 from tests.console.test_skills_screen import at, names
 
@@ -378,9 +377,29 @@ async def test_a_head_that_says_another_folder_hits_nobody_else(home: Path) -> N
         await console.press(SKILLS_MODE)
         assert console.skills.rows.move_to("skills/ops/log-search")
         await console.press("d")
-        assert isinstance(console.app.screen, SkillActing)
-        assert console.flash == "log-search cannot be told from another skill by any name"
-    assert tree(home) == before
+        assert "Archive skills/ops/log-search" in console.picture
+        await console.press("y")
+        assert not (home / "skills/ops/log-search").exists()
+        assert (folder / "SKILL.md").exists()
+        assert (twin / "SKILL.md").exists()
+        await console.press("u")
+        assert tree(home) == before
+
+
+async def test_a_skill_that_went_meanwhile_is_no_other_of_that_name(home: Path) -> None:
+    # Its folder's name is all another skill shares with it.
+    other = home / "skills/data/log-search"
+    other.mkdir()
+    (other / "SKILL.md").write_text("---\nname: log-finder\ndescription: x\n---\n\nbody\n")
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        assert console.skills.rows.move_to("skills/ops/log-search")
+        (home / "skills/ops/log-search").rename(home / "aside")
+        before = tree(home)
+        for key in ("d", "p"):
+            await console.press(key)
+            assert "There is no skill skills/ops/log-search" in console.flash
+        assert tree(home) == before
 
 
 async def test_the_way_of_a_person_with_three_skills(home: Path) -> None:

@@ -97,10 +97,14 @@ class Inventory:
         return tuple(found[key] for key in sorted(found))
 
     def named(self, token: str) -> tuple[Skill, ...]:
-        """The skills ``token`` means: by head's name, else by folder's name, else by path.
+        """The skills ``token`` means: by path, else by head's name, else by folder's name.
 
-        A path is one of the home, or below the root (``ops/deploy``).
+        A path as a view names it (``skills/ops/deploy``) never means another skill, whatever a head
+        says; one below the root (``ops/deploy``) comes last.
         """
+        exact = [skill for skill in self.skills if skill.folder == token.rstrip("/")]
+        if exact or token.startswith((f"{SKILLS}/", "/")):
+            return tuple(exact)
         for match in (
             [skill for skill in self.skills if skill.name == token],
             [skill for skill in self.skills if skill.named == token],
@@ -108,11 +112,7 @@ class Inventory:
             if match:
                 return tuple(match)
         path = token.strip("/")
-        return tuple(
-            skill
-            for skill in self.skills
-            if path in (skill.folder, skill.folder[len(skill.root) + 1 :])
-        )
+        return tuple(skill for skill in self.skills if path == skill.folder[len(skill.root) + 1 :])
 
 
 def is_candidate(skill: Skill, terms: Terms) -> bool:

@@ -71,8 +71,9 @@ def leftovers(view: View) -> tuple[str, ...]:
 def find_package(view: View, token: str) -> tuple[Package, ...]:
     """The package ``token`` means first, then the other copies it could mean; recorded.
 
-    A folder that is listed is meant by its path; else ``token`` is a name, and the newest copy
-    comes first: one whose folder has exactly that name, then stamped ones, the newest first.
+    A folder that is listed is meant by its path, below the archive or in the home; else ``token``
+    is a name, and the newest copy comes first: one whose folder has exactly that name, then stamped
+    ones, the newest first.
     """
     folders = json.loads(view.ask("archive-package", token, _folders))
     by_folder = _index(view)
@@ -99,11 +100,20 @@ def _indexed(packages: tuple[Package, ...]) -> dict[str, list[Package]]:
 
 
 def _meant(index: Mapping[str, list[Package]], token: str) -> list[Package]:
-    path = token.removeprefix("skills/").removeprefix(".archive/").strip("/")
-    exact = [package for package in index.get(path, []) if package.folder == path]
+    whole = token.strip("/")
+    inside = whole.removeprefix(f"{ARCHIVE}/")
+    exact = _at(index, inside)
+    if inside != whole and not exact:
+        # A path of the home means what lies there, and nothing else of that name.
+        return []
+    exact = exact or _at(index, whole.removeprefix(f"{name(ARCHIVE)}/"))
     wanted = exact[0].base if exact else token
     copies = [p for p in index.get(wanted, []) if wanted in (p.base, p.name) and p not in exact]
     return exact + sorted(copies, key=lambda package: _rank(package, wanted))
+
+
+def _at(index: Mapping[str, list[Package]], folder: str) -> list[Package]:
+    return [package for package in index.get(folder, []) if package.folder == folder]
 
 
 def _rank(package: Package, wanted: str) -> tuple[bool, bool, float, str]:

@@ -18,7 +18,7 @@ from core.homes.hermes.curator.history import LEDGER, mentions, read_ledger, rea
 from core.homes.hermes.curator.inventory import read_inventory
 from core.homes.hermes.curator.offered import Surroundings, needs, not_offered
 from core.homes.hermes.curator.origins import read_origins, suppressed
-from core.homes.hermes.curator.packages import leftovers, read_packages
+from core.homes.hermes.curator.packages import find_package, leftovers, read_packages
 from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.settings import Offering, read_offering, read_settings
@@ -442,3 +442,36 @@ def test_skills_of_plugins_and_trusted_projects_are_known_and_never_candidates()
     judged = terms(seen)
     candidates = read_inventory(seen, judged.config, judged.rules).candidates(judged)
     assert [each.name for each in candidates] == ["probe"]
+
+
+def test_a_path_means_what_lies_there_and_nothing_else() -> None:
+    """A head may say the path of another skill; folders of the archive may be called skills."""
+    seen = view(
+        small(
+            **{
+                "skills/ops/mimic/SKILL.md": skill("skills/ops/probe"),
+                "skills/.archive/skills/x/SKILL.md": skill("x"),
+                "skills/.archive/x/SKILL.md": skill("x"),
+            }
+        )
+    )
+    judged = terms(seen)
+    inventory = read_inventory(seen, judged.config, judged.rules)
+    for token, folders in (
+        ("skills/ops/probe", ["skills/ops/probe"]),
+        ("skills/ops/mimic/", ["skills/ops/mimic"]),
+        ("ops/probe", ["skills/ops/probe"]),
+        ("probe", ["skills/ops/probe"]),
+        ("skills/probe", []),
+        ("/ops/probe", []),
+    ):
+        assert [each.folder for each in inventory.named(token)] == folders, token
+    for token, first in (
+        ("skills/x", "skills/x"),
+        ("x", "x"),
+        ("skills/.archive/x", "x"),
+        ("skills/.archive/skills/x", "skills/x"),
+        (".archive/x", "x"),
+    ):
+        assert find_package(seen, token)[0].folder == first, token
+    assert find_package(seen, "skills/.archive/y") == ()
