@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,14 +14,8 @@ if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.desk.review import Board
 
-#: What a vak home's settings switch, in the header's words and in those of the line below it.
-_SWITCHES = {
-    "skill_proposals": (
-        "skill proposals",
-        "the agent proposes no skills; what waits can be decided",
-    ),
-    "write_enabled": ("notes", "the agent writes no notes; you can"),
-}
+#: What a vak home's settings switch, in the header's words.
+_SWITCHES = {"skill_proposals": "skill proposals", "write_enabled": "notes"}
 _LEFT = "The home is not there any more; it is read again when it is back"
 
 
@@ -37,7 +30,7 @@ class Looked:
 def look(opened: Opened, board: Board) -> Looked | None:
     """Read the queue and the header's facts; ``None`` when the home is not there."""
     from core.desk.glance import glance
-    from core.desk.overview import remarks, settings
+    from core.desk.overview import remarks, settings, switched_off
 
     if not opened.found.home.is_dir():
         return None
@@ -55,8 +48,8 @@ def look(opened: Opened, board: Board) -> Looked | None:
         unreadable=seen.unreadable,
         others=seen.others,
         partly=bool(seen.broken),
-        remarks=(*map(_unknown, seen.broken), *_forbidden(allowed), *remarks(opened)),
-        switches=tuple((word, allowed[name]) for name, (word, _) in _SWITCHES.items() if allowed),
+        remarks=(*map(_unknown, seen.broken), *switched_off(allowed), *remarks(opened)),
+        switches=tuple((word, allowed[name]) for name, word in _SWITCHES.items() if allowed),
     )
     return Looked(reading, facts)
 
@@ -64,12 +57,6 @@ def look(opened: Opened, board: Board) -> Looked | None:
 def left(facts: HomeFacts | None) -> HomeFacts | None:
     """``facts`` of a home that went away: what was read stays, nothing was decided elsewhere."""
     return None if facts is None else replace(facts, gates=(), remarks=(_LEFT,))
-
-
-def _forbidden(allowed: dict[str, bool]) -> Iterator[str]:
-    for name, (_, sentence) in _SWITCHES.items():
-        if not allowed.get(name, True):
-            yield f"{name} is off in the home's [memory] settings: {sentence}"
 
 
 def _unknown(broken: tuple[str, str]) -> str:

@@ -21,6 +21,7 @@ from console.cli.session import (
 )
 from core.desk import notes as desk
 from core.desk.opening import Opened
+from core.desk.overview import settings, switched_off
 from core.desk.recalling import EVERYWHERE
 from core.model import Change, Receipt
 from core.plan import Plan
@@ -65,6 +66,8 @@ def notes(session: Session, workspace: str, as_json: bool) -> None:
         )
     else:
         say_home(opened)
+        for sentence in switched_off(settings(opened), "write_enabled"):
+            paint.tell(f"{sentence}.", "yellow")
         _print_notes(session, found)
     for path, reason in found.unreadable:
         paint.remark(f"{path}: {reason}")

@@ -82,6 +82,8 @@ def pending(
         print_json(shapes.pending(opened, listed))
     else:
         say_home(opened)
+        for sentence in overview.switched_off(overview.settings(opened), "skill_proposals"):
+            paint.tell(f"{sentence}.", "yellow")
         print_queue(session, listed)
     for sentence in overview.trouble(queue):
         paint.remark(sentence)

@@ -13,6 +13,7 @@ from console.cli.session import Session, print_json, say_home
 from core import text
 from core.desk import recalling as desk
 from core.desk.opening import Opened
+from core.desk.overview import settings, switched_off
 from core.errors import UsageError
 from core.homes.vak.recall.ranking import Hit
 from core.homes.vak.times import written
@@ -58,6 +59,8 @@ def answer(
         print_json(shapes.home(opened) | {"matches": found.matches, "hits": hits})
         return
     say_home(opened)
+    for sentence in switched_off(settings(opened), "search_enabled"):
+        paint.tell(f"{sentence}.", "yellow")
     for number, hit in enumerate(found.hits, 1):
         _print_hit(number, hit)
     more = found.matches - len(found.hits)

@@ -53,7 +53,13 @@ def _by_index(opened: Opened, asked: Search) -> Found | None:
         return None
     if found is None:
         return None
-    return asked.found(found.said, Engine.INDEX, tools=found.tools, corrected=found.corrected)
+    return asked.found(
+        found.said,
+        Engine.INDEX,
+        tools=found.tools,
+        corrected=found.corrected,
+        is_whole=found.is_whole,
+    )
 
 
 def matches_in(opened: Opened, query: Query, session_id: str) -> tuple[int, ...]:

@@ -57,6 +57,24 @@ def overview(opened: Opened) -> Overview:
     )
 
 
+#: What it means for a person that a switch of a vak home is off.
+OFF = {
+    "search_enabled": "the agent does not search its past; you can",
+    "skill_proposals": "the agent proposes no skills; what waits can be decided",
+    "write_enabled": "the agent writes no notes; you can",
+}
+
+
+def switched_off(allowed: Mapping[str, bool], *names: str) -> tuple[str, ...]:
+    """What switches of :func:`settings` forbid, one sentence each; ``names`` are those asked
+    about, all unless named."""
+    return tuple(
+        f"{name} is off in the home's [memory] settings: {meaning}"
+        for name, meaning in OFF.items()
+        if not allowed.get(name, True) and (not names or name in names)
+    )
+
+
 def settings(opened: Opened) -> dict[str, bool]:
     """What a vak home's own settings let its agent do; nothing for other kinds."""
     if opened.found.kind is not Kind.VAK:

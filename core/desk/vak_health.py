@@ -7,10 +7,12 @@ import os
 from core.desk import notes, overview
 from core.desk.check import Check
 from core.desk.opening import Opened
-from core.homes.vak.home import note_files
+from core.homes.vak.home import note_files, odd_layout
 from core.homes.vak.notes.planning import lock_of
+from core.homes.vak.settings import read_settings
 from core.homes.vak.store import look
 from core.homes.vak.waiting import is_note
+from core.view import View
 
 
 def checks(opened: Opened) -> list[Check]:
@@ -28,8 +30,11 @@ def _settings(opened: Opened) -> list[Check]:
     said = ", ".join(
         f"{name} {'on' if on else 'off'}" for name, on in overview.settings(opened).items()
     )
-    warned = [Check("settings", False, each) for each in overview.warnings(opened)]
-    return [Check("settings", None, said), *warned]
+    warned = [
+        Check("settings", False, each) for each in read_settings(View(opened.source)).warnings
+    ]
+    odd = [Check("layout", False, each) for each in odd_layout(opened.found.home)]
+    return [Check("settings", None, said), *warned, *odd]
 
 
 def _queue(opened: Opened) -> list[Check]:

@@ -88,6 +88,25 @@ def test_unknown_settings_warn(run: Run, home: Path) -> None:
     assert {"name": "settings", "ok": False, "message": said["warnings"][0]} in checks
 
 
+def test_what_settings_forbid_is_said_where_it_matters(cli: Cli, home: Path) -> None:
+    start = ("--home", str(home), "--now", NOW)
+    asked = {
+        "search_enabled": ("recall", "--query", "deploy"),
+        "write_enabled": ("notes",),
+        "skill_proposals": ("pending",),
+    }
+    for words in asked.values():
+        assert "is off in the home's [memory] settings" not in cli(*start, *words).out
+    switches = "\n".join(f"{name} = false" for name in asked)
+    (home / "config.toml").write_text(f"[memory]\n{switches}\n")
+    for name, words in asked.items():
+        said = " ".join(cli(*start, *words).out.split())
+        assert said.count("is off in the home's [memory] settings") == 1
+        assert f"{name} is off" in said
+    rows = {row["name"]: row["message"] for row in cli(*start, "doctor", "--json").json["checks"]}
+    assert rows["layout"] == "1 ledger is encrypted: only the agent has the key"
+
+
 def test_pending_and_show(run: Run) -> None:
     rows = {row["id"]: row for row in run("pending")["proposals"]}
     assert rows[READY]["action"] == "promote"

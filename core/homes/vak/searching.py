@@ -111,10 +111,12 @@ class Search:
         *,
         tools: int = 0,
         corrected: tuple[tuple[str, str], ...] = (),
+        is_whole: bool = True,
     ) -> Found:
         """Hits by session, the best or newest first, and what was left out.
 
-        ``tools`` counts what of it is not among the answers.
+        ``tools`` counts what of it is not among the answers; ``is_whole`` says that nothing else
+        is missing from them.
         """
         listed = [*answers, *self.noted()]
         if self.order is Order.RANKED:
@@ -139,7 +141,8 @@ class Search:
             engine,
             tuple(hits),
             gathering.sessions,
-            self.query.literally,
+            is_whole=is_whole and not self.is_cut,
+            literally=self.query.literally,
             corrected=corrected,
             tool_output=left[Verdict.TOOL_OUTPUT] + tools,
             hidden_sources=left[Verdict.HIDDEN_SOURCE],

@@ -367,3 +367,20 @@ def test_a_search_ends_in_time_also_where_little_is_indexed(tmp_path: Path) -> N
     index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: True)
     found = people_search(opened, SearchRequest("deploy script", UTC), seconds=-1.0)
     assert "time was up" in found.note
+    assert not found.is_whole
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_count_is_whole_when_everything_was_looked_at(tmp_path: Path, on: bool) -> None:
+    shutil.copytree(HOME, tmp_path / "home")
+    opened = desk_of(tmp_path / "home", tmp_path / "state")
+    settled()
+    if on:
+        index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: False)
+    found = people_search(opened, SearchRequest("deploy script", UTC, limit=50))
+    assert found.engine is (Engine.INDEX if on else Engine.SCAN)
+    assert found.is_whole
+    assert not found.literally
+    assert people_search(opened, SearchRequest('deploy "script', UTC)).literally
+    few = people_search(opened, SearchRequest("the", UTC, limit=1))
+    assert few.is_whole is not on

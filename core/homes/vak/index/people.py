@@ -24,11 +24,13 @@ _SEEN = tuple(Visibility)
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What the index found. ``tools`` counts what tools answered where that is left out."""
+    """What the index found. ``tools`` counts what tools answered where that is left out;
+    ``is_whole`` says that there is nothing else."""
 
     said: list[Said]
     tools: int
     corrected: tuple[tuple[str, str], ...]
+    is_whole: bool
 
 
 def is_ready(known: Catalogue, index: Index) -> bool:
@@ -62,9 +64,11 @@ def by_index(search: Search, known: Catalogue, index: Index) -> Indexed | None:
             row for hit in found.hits if (row := rows.get(hit.id)) and row.ledger in keys
         ]
 
-    answer = ask(EACH * search.limit)
+    count = EACH * search.limit
+    answer = ask(count)
     if answer and _are_few(search, *answer):
-        answer = ask(EACH * MORE * search.limit)
+        count *= MORE
+        answer = ask(count)
     if answer is None:
         return None
     found, there = answer
@@ -78,7 +82,7 @@ def by_index(search: Search, known: Catalogue, index: Index) -> Indexed | None:
         if not filters.session_id or filters.session_id == key:
             said += _scanned(search, key)
     left = 0 if tools else found.counts[Category.TOOL]
-    return Indexed(said, left, found.corrected)
+    return Indexed(said, left, found.corrected, len(found.hits) < count)
 
 
 def _are_few(search: Search, found: Candidates, there: list[Row]) -> bool:
