@@ -199,7 +199,10 @@ def _titled(opened: Opened, db: Database, query: Query, gathered: Gathering) -> 
     while some := list(islice(waiting, count)):
         if len(found) == TITLED and (found[-1][0].place.at or 0.0) > some[0].newest:
             break
-        anchors = fulltext.firsts_live(db, [each.id for each in some if each.id not in known])
+        unmet = [each.id for each in some if each.id not in known]
+        if query.filters.sources:
+            unmet = [*fulltext.from_sources(db, unmet, query.filters.sources)]
+        anchors = fulltext.firsts_live(db, unmet)
         places = fulltext.places(db, list(anchors.values()), query.filters)
         at = {each.session_id: each for each in places if judge(query.filters, each) is Verdict.HIT}
         for each in some:
@@ -223,9 +226,6 @@ def _named(db: Database, query: Query, titles: Sequence[Titled]) -> Iterator[Tit
         titles = [each for each in titles if needle in each.flat]
     filters = query.filters
     among = fulltext.sessions_of(db, "", filters.workspace)
-    if filters.sources:
-        named = fulltext.from_sources(db, filters.sources)
-        among = named if among is None else among & named
     if filters.session_id:
         among = frozenset([filters.session_id])
     wanted = filters.title.casefold()

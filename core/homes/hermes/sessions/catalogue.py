@@ -69,7 +69,7 @@ class Conversation(NamedTuple):
     @property
     def chain(self) -> tuple[str, ...]:
         """The ids of its parts."""
-        return tuple([part.id for part in self.parts]) or (self.tip,)
+        return tuple([part.id for part in self.parts]) if self.parts else (self.tip,)
 
 
 class Texts(NamedTuple):
@@ -122,7 +122,12 @@ class Catalogue:
             return False
         if row.parts:
             return part in row.parts
-        return _has_no_bond(part) and row == _alone(part)
+        return (
+            _has_no_bond(part)
+            and row.active == part.active
+            and row.started == part.started
+            and row.kind == (part.source, part.archived, part.hidden)
+        )
 
 
 def is_settled(ground: Ground) -> bool:
@@ -172,7 +177,8 @@ def grown(db: Database, before: Catalogue) -> Catalogue | None:
     added = [word(row[0]) for row in fresh]
     if before.reach.sessions + len(added) != reach.sessions:
         return None
-    sql = "SELECT DISTINCT session_id FROM messages WHERE id > ?"
+    # The plus sign: SQLite would rather go through all messages in the order of their sessions.
+    sql = "SELECT DISTINCT +session_id FROM messages WHERE id > ?"
     spoken = [word(row[0]) for row in db.rows(sql, (before.reach.message,))]
     parts = parts_of(db, list(dict.fromkeys([*added, *spoken])))
     # A session that is gone on with has ended, without a message that says so.

@@ -276,10 +276,16 @@ def firsts_live(db: Database, sessions: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def from_sources(db: Database, sources: Sequence[str]) -> frozenset[str]:
-    """The sessions of these sources."""
-    sql = f"SELECT id FROM sessions WHERE source IN ({_marks(sources)})"
-    return frozenset(word(row[0]) for row in db.rows(sql, sources))
+def from_sources(db: Database, sessions: Sequence[str], sources: Sequence[str]) -> set[str]:
+    """Those of ``sessions`` that are of these sources."""
+    found: set[str] = set()
+    for some in _batches(sessions):
+        sql = (
+            f"SELECT id FROM sessions WHERE id IN ({_marks(some)})"
+            f" AND +source IN ({_marks(sources)})"
+        )
+        found.update(word(row[0]) for row in db.rows(sql, (*some, *sources)))
+    return found
 
 
 def _batches(wanted: Sequence[T]) -> Iterator[tuple[T, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from core.conversations import Filters, Listing
@@ -153,6 +154,14 @@ def previews(db: Database, ids: Sequence[str]) -> dict[str, str]:
     for start in range(0, len(ids), BATCH):
         some = ids[start : start + BATCH]
         for session_id, content in db.rows(f"{sql}({', '.join('?' * len(some))})", some):
-            text = text_of(content)
-            found[word(session_id)] = "" if is_summary(text) else preview(text)
+            # What is longer is an encoded structure, and not worth keeping.
+            is_short = content is None or len(content) <= _BYTES
+            found[word(session_id)] = (_words if is_short else _words.__wrapped__)(content)
     return found
+
+
+@lru_cache(maxsize=2_000)
+def _words(content: bytes | None) -> str:
+    # Of the sessions that a list shows few change from one look to the next.
+    text = text_of(content)
+    return "" if is_summary(text) else preview(text)

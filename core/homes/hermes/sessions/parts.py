@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from core.conversations import Relation, Session
@@ -18,6 +19,8 @@ _NAMES = (
     "session_key", "archived", "pinned", "hidden", "message_count", "tool_call_count", "model",
     "cwd", "git_repo_root", "git_branch", "last_read_at", "last_activity_at",
 )  # fmt: skip
+#: Sessions that are kept as they were read last.
+_RECENT = 2_000
 #: What the settings of a session hold where they name another one.
 _MARKER = '_from"'
 
@@ -59,7 +62,7 @@ class Part(NamedTuple):
 
 def all_parts(db: Database) -> list[Part]:
     """Every session of the database, in no order."""
-    return _parts(db, "", ())
+    return _parts(db, "", (), _part)
 
 
 def parts_of(db: Database, ids: Sequence[str]) -> list[Part]:
@@ -124,20 +127,20 @@ def _by(db: Database, column: str, ids: Sequence[str]) -> list[Part]:
     found: list[Part] = []
     for start in range(0, len(ids), BATCH):
         some = ids[start : start + BATCH]
-        found += _parts(db, f" WHERE {column} IN ({', '.join('?' * len(some))})", some)
+        found += _parts(db, f" WHERE {column} IN ({', '.join('?' * len(some))})", some, _known_part)
     return found
 
 
-def _parts(db: Database, where: str, args: Sequence[str]) -> list[Part]:
+def _parts(
+    db: Database, where: str, args: Sequence[str], make: Callable[[Row], Part]
+) -> list[Part]:
     columns = db.columns("sessions")
     # The whole settings may be long, and are only of use where they hold a marker.
     markers = "NULL"
     if "model_config" in columns:
         markers = f"CASE WHEN instr(s.model_config, '{_MARKER}') > 0 THEN s.model_config END"
     fields = f"{chosen(_NAMES, columns, 's')}, {markers}, {_last(db)}"
-    return db.made(
-        f"SELECT {fields} FROM sessions s{where}", args, lambda rows: [*map(_part, rows)]
-    )
+    return db.made(f"SELECT {fields} FROM sessions s{where}", args, lambda rows: [*map(make, rows)])
 
 
 def _last(db: Database) -> str:
@@ -158,6 +161,10 @@ def _part(row: Row) -> Part:
         count(messages), count(tool_calls), word(model), folder(repo, cwd),
         word(branch), number(read_at), _said(last, beat), delegated, branched, reset,
     )  # fmt: skip
+
+
+#: Of the sessions that a list shows few change from one look to the next.
+_known_part = lru_cache(maxsize=_RECENT)(_part)
 
 
 def _markers(config: object) -> tuple[str, str, str]:

@@ -54,15 +54,15 @@ class StateDb:
             chosen = choose(all_, wanted, limit)
             if seen.are_as_shown and chosen.is_among(shown):
                 return listing(chosen, shown)
-            parts = parts_of(db, chosen.ids)
+            parts = parts_of(db, ids := chosen.ids)
             for _ in range(0 if seen.is_exact else _LOOKS):
-                checked = _CATALOGUES.check(db, path, all_, chosen.ids, parts)
+                checked = _CATALOGUES.check(db, path, all_, ids, parts)
                 if checked is all_:
                     break
                 all_, chosen = checked, choose(checked, wanted, limit)
-                parts = parts_of(db, chosen.ids)
-            if len(parts) < len(chosen.ids):
-                parts = present(db, chosen.ids)
+                parts = parts_of(db, ids := chosen.ids)
+            if len(parts) < len(ids):
+                parts = present(db, ids)
             shown = described(db, chosen, parts, shown)
             _CATALOGUES.show(path, all_, shown)
             return listing(chosen, shown)

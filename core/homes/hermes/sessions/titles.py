@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,8 +25,11 @@ from core.recall.words import flat
 _KEPT = 4
 # The table's own rows are long; of them only the id is read, which stands at their beginning.
 _TITLED = "(SELECT rowid AS row, title FROM sessions WHERE title IS NOT NULL)"
-# As nothing else is written: a title may hold any sign.
-_WRITTEN = f"SELECT group_concat(row || ':' || length(title) || ':' || title) FROM {_TITLED}"
+# With lengths, since a title may hold any sign; three texts are made faster than one.
+_WRITTEN = (
+    "SELECT group_concat(title, ''), group_concat(length(title)), group_concat(rowid)"
+    " FROM sessions WHERE title IS NOT NULL"
+)
 
 
 class Titled(NamedTuple):
@@ -46,7 +50,7 @@ class _Kept(NamedTuple):
 
     file: tuple[int, int]
     ground: Ground | None
-    written: str
+    written: Row
     through: int
     titles: Sequence[Titled]
 
@@ -74,7 +78,7 @@ class Titles:
         if kept is not None and kept.ground == ground and kept.file == ground.file:
             return kept.titles
         through = int(db.rows("SELECT max(id) FROM messages")[0][0] or 0)
-        written = word(db.rows(_WRITTEN)[0][0])
+        (written,) = db.rows(_WRITTEN)
         titles: Sequence[Titled] | None = None
         if kept is not None and kept.file == ground.file and kept.written == written:
             titles = _spoken(db, kept, through)
@@ -132,13 +136,20 @@ def _spoken(db: Database, kept: _Kept, through: int) -> Sequence[Titled] | None:
         return None
     if through == kept.through:
         return kept.titles
+    # The plus sign: SQLite would rather go through all messages in the order of their sessions.
     sql = (
         "SELECT session_id, max(timestamp), min(timestamp) FROM messages WHERE id > ?"
-        " GROUP BY session_id"
+        " GROUP BY +session_id"
     )
     rows = db.rows(sql, (kept.through,))
     said = {word(key): _between(latest, first) for key, latest, first in rows}
-    titles = [_wider(each, said.pop(each.id, None)) for each in kept.titles]
+    titles = list(kept.titles)
+    old = [each for each in titles if each.id in said]
+    for each in old:
+        del titles[titles.index(each, bisect_left(titles, _order(each), key=_order))]
+        newest, oldest = said.pop(each.id)
+        wider = each._replace(newest=max(each.newest, newest), oldest=min(each.oldest, oldest))
+        insort(titles, wider, key=_order)
     new = list(said)
     for start in range(0, len(new), BATCH):
         some = new[start : start + BATCH]
@@ -147,11 +158,4 @@ def _spoken(db: Database, kept: _Kept, through: int) -> Sequence[Titled] | None:
         # A row that was used again for another session, which bears the same title.
         if db.rows(sql, some):
             return None
-    titles.sort(key=_order)
     return titles
-
-
-def _wider(each: Titled, said: tuple[float, float] | None) -> Titled:
-    if said is None:
-        return each
-    return each._replace(newest=max(each.newest, said[0]), oldest=min(each.oldest, said[1]))
