@@ -33,7 +33,7 @@ from tests.console.mcp_clients import Place, client
 from tests.console.plain import DATA, NOW
 
 KEPT = "The queue drops jobs older than six hours."
-ATLAS = "/home/dev/atlas"
+ATLAS, SMALL = "/home/dev/atlas", "07ec165512aff658"
 #: What is signoff's own, and what is the agent's own, beside the home.
 OWN = {"state", "notes"}
 RECORD = re.compile(r"pending/(memory|skills)/[0-9a-f]{8}\.json")
@@ -74,7 +74,8 @@ def _look(path: Path) -> object:
 def world(root: Path, kind: Kind) -> World:
     if kind is Kind.VAK:
         home = root / "home"
-        for folder in ("memory", "skill-proposals", "skills", "sessions"):
+        # Of the sessions the smaller workspace: each search reads them all.
+        for folder in ("memory", "skill-proposals", "skills", f"sessions/{SMALL}"):
             shutil.copytree(DATA / "vak" / folder, home / folder)
         for path in home.rglob("*"):
             path.chmod(path.stat().st_mode | 0o200)
