@@ -82,10 +82,10 @@ def search(
             return _listed(opened, db, query, request)
         answer = _by_index(opened, db, query, request) or _by_database(db, query, request)
         gathering = answer.gathering
-        titled = _titled(opened, db, answer.query, gathering)
-        named = {group.place.session_id for group in titled}
+        by_title = titled(opened, db, answer.query, gathering)
+        named = {group.place.session_id for group in by_title}
         others = [each for each in gathering.groups() if each.place.session_id not in named]
-        groups = [*titled, *others][: request.limit]
+        groups = [*by_title, *others][: request.limit]
         hits = _hits(db, answer.query, groups, named)
         if answer.engine is Engine.INDEX:
             hits = _confirmed(opened, hits)
@@ -186,7 +186,7 @@ def _joined(first: Filters, second: Filters) -> Filters:
     )
 
 
-def _titled(opened: Opened, db: Database, query: Query, gathered: Gathering) -> list[Group]:
+def titled(opened: Opened, db: Database, query: Query, gathered: Gathering) -> list[Group]:
     """Sessions whose title answers the query, the newest first, at most :data:`TITLED`.
 
     Each stands at its first hit, or where nothing in it matches at its first message. They are

@@ -144,7 +144,7 @@ def test_the_titles_found_are_those_that_looking_at_all_would_find(
                 some = pick.sample(ids, min(len(ids), 3))
                 gathered.add(fulltext.places(db, some, query.filters))
                 known = gathered.people | gathered.cron
-                found = searching._titled(desk, db, query, gathered)
+                found = searching.titled(desk, db, query, gathered)
                 assert found == looked_at(db, query, known), text
 
 
@@ -192,6 +192,6 @@ def test_a_word_of_many_titles_is_looked_up_for_few_of_them(
     monkeypatch.setattr(searching, "_TITLES", Titles())
     with reading(home) as db:
         query = parse("work", now=NOW)
-        found = searching._titled(opened(home, tmp_path), db, query, Gathering(Filters(), 20))
+        found = searching.titled(opened(home, tmp_path), db, query, Gathering(Filters(), 20))
     assert [each.place.session_id for each in found] == ["s299", "s298", "s297", "s296", "s295"]
     assert len(asked) == TITLED

@@ -24,12 +24,15 @@ from pathlib import Path
 import pytest
 
 from core.conversations import Filters, Visibility
-from core.desk.searching import Request, matches_in, read_query
+from core.desk.searching import TITLED, Request, matches_in, read_query, titled
 from core.homes.hermes.sessions import store
 from core.homes.hermes.sessions.catalogue import Catalogues
+from core.homes.hermes.sessions.opening import reading
 from core.homes.hermes.sessions.store import StateDb
+from core.recall.gather import Gathering
+from core.recall.query import parse
 from tests.core.hermes.sessions.homes import drop_full_text
-from tests.perf.desks import best, feed, median, opened
+from tests.perf.desks import NOW, best, feed, median, opened
 from tests.perf.pasts import BEGIN, NEEDLE, make_past, session_id
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +42,7 @@ SLACK = 2.0
 #: Rows of a list, messages of a screen, characters of a message that a screen may show.
 ROWS, SCREEN, SHOWN = 500, 40, 20_000
 #: Milliseconds and megabytes: the goals.
-SCROLL, LIST, OUTLINE, KEY, MEMORY = 2.0, 20.0, 100.0, 100.0, 250
+TITLES, SCROLL, LIST, OUTLINE, KEY, MEMORY = 15.0, 2.0, 20.0, 100.0, 100.0, 250
 
 
 class Writer:
@@ -89,6 +92,21 @@ def listed(home: Path, pick: Callable[[list[float]], float] = min) -> float:
     return pick(taken)
 
 
+def titles_asked(home: Path, word: str = "topic") -> float:
+    """Milliseconds to find the sessions with ``word`` in their titles while an agent writes."""
+    desk, taken = opened(home, on=False), []
+    query = parse(word, now=NOW)
+    with Writer(home) as agent:
+        for _ in range(9):
+            agent.say()
+            with reading(home) as db:
+                began = time.perf_counter()
+                found = titled(desk, db, query, Gathering(query.filters, ROWS))
+                taken.append((time.perf_counter() - began) * 1_000)
+            assert len(found) == (TITLED if word == "topic" else 0)
+    return sorted(taken)[len(taken) // 2]
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sessions of two messages."""
@@ -114,6 +132,11 @@ def test_a_list_is_read_once(many: Path) -> None:
 def test_a_list_while_an_agent_writes(many: Path) -> None:
     first = cold(many)
     assert listed(many) < first / 5 * SLACK
+
+
+def test_a_word_of_every_title_costs_what_one_of_none_does(many: Path) -> None:
+    rare = titles_asked(many, "nowhere")
+    assert titles_asked(many) < 3 * SLACK * rare
 
 
 def outline_of(home: Path, key: str) -> float:
@@ -198,7 +221,7 @@ import sys
 from datetime import UTC
 from pathlib import Path
 from core.conversations import Filters
-from core.desk.searching import Request, matches_in, read_query
+from core.desk.searching import TITLED, Request, matches_in, read_query, titled
 from core.homes.hermes.sessions.store import StateDb
 from tests.perf.desks import opened
 from tests.perf.pasts import COMMON, session_id
@@ -242,13 +265,16 @@ def test_bench_of_many_sessions(tmp_path: Path) -> None:
     first = cold(home)
     still = median(lambda: StateDb(home).listing(Filters(), ROWS))
     writing = listed(home, lambda taken: sorted(taken)[len(taken) // 2])
+    by_title = titles_asked(home)
     held = memory(home)
     print(f"\n{SESSIONS:,} sessions, a list of {ROWS}")
     print(f"first       {first:9.2f} ms")
     print(f"again       {still:9.2f} ms")
     print(f"writing     {writing:9.2f} ms")
+    print(f"titles      {by_title:9.2f} ms")
     print(f"memory      {held:9.0f} MB")
     assert max(still, writing) < LIST
+    assert by_title < TITLES
     assert held < MEMORY
 
 

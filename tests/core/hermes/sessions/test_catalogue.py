@@ -20,6 +20,13 @@ from core.homes.hermes.sessions.store import StateDb
 from tests.core.hermes.sessions.homes import AT, change, insert, make_home
 
 ALL = Filters(with_archived=True, with_hidden=True)
+NARROW = (
+    Filters(),
+    Filters(title="TITLE 1", with_archived=True),
+    Filters(workspace="north"),
+    Filters(sources=("cron",), after=AT + 600),
+    Filters(session_id="s3", before=AT + 9_000),
+)
 REASONS = (None, "compression", "branched", "session_reset", "cli_close")
 
 
@@ -52,7 +59,13 @@ class Agent:
         name = f"s{self._made}"
         parent = self._pick.choice([None, "gone", f"s{self._made + 1}", *self._ids])
         source = self._pick.choice(("cli", "telegram", "cron", "subagent"))
-        row = {"id": name, "source": source, "parent_session_id": parent, "started_at": self._now()}
+        row = {
+            "id": name,
+            "source": source,
+            "parent_session_id": parent,
+            "started_at": self._now(),
+            "cwd": self._pick.choice((None, "/srv/North", "/srv/south")),
+        }
         if parent and self._pick.random() < 0.3:
             row["model_config"] = f'{{"_branched_from": "{parent}"}}'
         # Written as hermes does, whose foreign keys are not enforced for a parent that is pruned.
@@ -119,6 +132,9 @@ def test_the_list_is_what_reading_everything_gives(tmp_path: Path, seed: int) ->
     for _ in range(60):
         agent.act()
         assert listed.listing(ALL, 1_000) == read_anew(home, ALL)
+        # All were shown just now, so that nothing that was renamed or archived is late.
+        for wanted in NARROW:
+            assert listed.listing(wanted, 3) == read_anew(home, wanted, 3)
 
 
 def test_only_what_was_said_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
