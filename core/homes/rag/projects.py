@@ -50,9 +50,10 @@ def _entries(text: str, user_home: Path) -> Iterator[Entry]:
         value = value.strip().strip("\"'")
         if not colon or not value:
             continue
-        if key.strip() in _PATHS:
+        key = key.strip().lower()
+        if key in _PATHS:
             path = _expanded(value, user_home)
-        elif key.strip() in _NAMES:
+        elif key in _NAMES:
             project = value
         if path and project:
             yield Entry(path, project)

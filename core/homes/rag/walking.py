@@ -32,7 +32,7 @@ SKIPPED_NAMES = frozenset(
         "composer.lock",
     )
 )
-#: A ``.json`` with one of these in its path is data, no code.
+#: A ``.json`` with one of these in its path, in small letters, is data, no code.
 SKIPPED_JSON = ("cache", "db/", "data/")
 
 
@@ -48,10 +48,12 @@ class Found:
 
 def code_files(root: Path, skip_json: Sequence[str] = ()) -> Iterator[Found]:
     """The files of code below ``root``, by their paths."""
-    unwanted = (*SKIPPED_JSON, *skip_json)
     for found in _files(root):
         name = found.path.rsplit("/", 1)[-1].lower()
-        is_data = name.endswith(".json") and any(part in found.path for part in unwanted)
+        is_data = name.endswith(".json") and (
+            any(part in found.path.lower() for part in SKIPPED_JSON)
+            or any(part in found.path for part in skip_json)
+        )
         if name in SKIPPED_NAMES or name.endswith(SKIPPED_ENDINGS) or is_data:
             continue
         yield found

@@ -76,7 +76,7 @@ def test_what_is_skipped(tmp_path: Path) -> None:
             "a.min.js",
             "b.min.css",
         ),
-        *("cache/a.json", "x/data/a.json", "db/a.json", "my/skip/a.json", "logs"),
+        *("cache/a.json", "MyCache.json", "x/data/a.json", "db/a.json", "my/skip/a.json", "logs"),
     ]
     write(tmp_path, dict.fromkeys([*kept, *skipped], "x"))
     found = [each.path for each in walking.code_files(tmp_path, ("skip/",))]

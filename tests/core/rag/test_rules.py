@@ -161,8 +161,8 @@ projects:
   project: everything
 - name: 'api'
   dir: /srv/api/   # no inline comments: part of the path
-- slug: web
-  root: ~/code/web
+- Slug: web
+  ROOT: ~/code/web
 - prefix: /srv/api
   name: api
 - path: /nowhere
