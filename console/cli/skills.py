@@ -238,17 +238,26 @@ def curate(
 
 @click.command()
 @click.argument("snapshot", required=False, metavar="[SNAPSHOT]")
+@click.option("--skill", "name", metavar="NAME|PATH", help="Only this one, counts and pin kept.")
 @dry_option
 @note_option
 @json_option
 @pass_session
 def rollback(
-    session: Session, snapshot: str | None, dry_run: bool, note: str, as_json: bool
+    session: Session,
+    snapshot: str | None,
+    name: str | None,
+    dry_run: bool,
+    note: str,
+    as_json: bool,
 ) -> None:
     """Put all skills back as of a snapshot, or list those.
 
-    A snapshot of what is there is taken first, and none is ever removed.
+    A snapshot of what is there is taken first, and none is ever removed. With --skill one skill
+    gets what it held, and all else stays.
     """
+    if name is not None and snapshot is None:
+        raise UsageError("--skill needs a snapshot to take it from", "List them: signoff rollback")
     if snapshot is None:
         opened = session.read()
         seen = skill_table.board(opened)
@@ -259,7 +268,10 @@ def rollback(
         print_snapshots(seen)
         return
     opened = _open(session, dry_run)
-    _answer(session, opened, desk.rollback(opened, snapshot), dry_run, note, as_json)
+    planned = (
+        desk.rollback(opened, snapshot) if name is None else desk.single(opened, snapshot, name)
+    )
+    _answer(session, opened, planned, dry_run, note, as_json)
 
 
 def _open(session: Session, dry_run: bool) -> Opened:

@@ -105,7 +105,39 @@ class SkillCurating(SkillRestoring):
 
             return rollback(opened, snapshot)
 
-        self.start_job("sheet", work, self._ask_rollback, self.not_planned)
+        self.start_job("sheet", work, partial(self._ask_how_much, snapshot), self.not_planned)
+
+    def _ask_how_much(self, snapshot: str, planned: Planned) -> None:
+        found = planned.difference
+        folders = () if found is None else _lost(found)
+        if not folders:
+            self._ask_rollback(planned)
+            return
+
+        def chosen(number: int | None) -> None:
+            if number == 0:
+                self._ask_rollback(planned)
+            elif number is not None:
+                self._look_at_one(snapshot, folders[number - 1][0])
+
+        ways = [f"only {folder}, {word}" for folder, word in folders]
+        title = f"What comes back of {snapshot}"
+        self.app.push_screen(Choose(title, ["all skills, with their counts", *ways]), chosen)
+
+    def _look_at_one(self, snapshot: str, folder: str) -> None:
+        opened = self.signoff.opened
+        if opened is None:
+            return
+
+        def work() -> Planned:
+            from core.desk.skills import single
+
+            return single(opened, snapshot, f"skills/{folder}")
+
+        def ask(planned: Planned) -> None:
+            self.confirm(f"{folder} as of {snapshot}", "puts it back", planned)
+
+        self.start_job("sheet", work, ask, self.not_planned)
 
     def _ask_rollback(self, planned: Planned) -> None:
         outcome, found = planned.plan.outcome, planned.difference
@@ -205,6 +237,16 @@ def curate_items(found: Prediction) -> tuple[CurateItem, ...]:
 def _snapshot(each: Snapshot) -> str:
     skills = "? skills" if each.skills < 0 else f"{each.skills:,} skills"
     return f"{each.id}  {skills}  {short(each.reason)}"
+
+
+def _lost(found: Difference) -> list[tuple[str, str]]:
+    """The live skills a snapshot holds and the home does not, or not so; and which of the two."""
+    return [
+        (folder, word)
+        for folders, word in ((found.added, "which is gone"), (found.changed, "which changed"))
+        for folder in folders
+        if not folder.startswith(".")
+    ]
 
 
 def _changed(found: Difference) -> list[tuple[str, tuple[str, ...]]]:

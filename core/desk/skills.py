@@ -24,6 +24,7 @@ from core.homes.hermes.curator.pruning import Idle, prune_list
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.rollback import Difference, plan_rollback
 from core.homes.hermes.curator.settings import Settings, read_settings
+from core.homes.hermes.curator.single import plan_single
 from core.homes.hermes.curator.state import plan_pause
 from core.homes.hermes.curator.swap import Compared as Compared
 from core.homes.hermes.curator.swap import compare as compared
@@ -135,6 +136,16 @@ def rollback(opened: Opened, snapshot: str | None) -> Planned:
     view = View(Snapshot(opened.source))
     outcome, difference = plan_rollback(view, terms_of(opened, view), snapshot)
     return replace(_bound(view, "rollback", snapshot or "newest", outcome), difference=difference)
+
+
+def single(opened: Opened, snapshot: str | None, name: str) -> Planned:
+    """Put one skill back as a snapshot holds it: by a head's name then, a folder's, or a path.
+
+    Raises :class:`NotFoundError` for a snapshot that is not there.
+    """
+    return _plan(
+        opened, "restore", name, lambda view, terms: plan_single(view, terms, snapshot, name)
+    )
 
 
 def prune(opened: Opened, days: int) -> tuple[Idle, ...]:

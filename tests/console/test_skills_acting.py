@@ -310,6 +310,27 @@ async def test_capital_r_puts_a_snapshot_back_after_showing_what_changes(home: P
         assert tree(home) == before
 
 
+async def test_capital_r_brings_one_skill_back_and_leaves_the_rest(home: Path) -> None:
+    import shutil
+
+    before = tree(home)
+    shutil.rmtree(home / "skills/ops/log-search")
+    less = tree(home)
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE, "R", "1")
+        assert "all skills, with their counts" in console.picture
+        assert "only ops/log-search, which is gone" in console.picture
+        await console.press("2")
+        assert "Put skills/ops/log-search back" in console.picture.replace("Puts", "Put")
+        await console.press("y")
+        assert console.flash.startswith("✓ Put skills/ops/log-search back")
+        assert (home / "skills/ops/log-search/SKILL.md").exists()
+        assert row(home, "log-search")["use_count"] == 57
+        assert not set(before) - set(tree(home)) - {".skills_prompt_snapshot.json"}
+        await console.press("u")
+        assert tree(home) == less
+
+
 # -- edit ----------------------------------------------------------------------------------
 
 

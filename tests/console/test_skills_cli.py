@@ -305,6 +305,28 @@ def test_rollback_keeps_a_copy_first_and_undo_takes_it_back(cli: Cli, home: Path
     assert run(cli, home, "rollback", "2020-01-01T00-00-00Z").code == 3
 
 
+def test_one_skill_comes_back_out_of_a_snapshot_and_all_else_stays(cli: Cli, home: Path) -> None:
+    """Spec 7.12."""
+    before = tree(home)
+    text = (home / "skills/zulu-clock/SKILL.md").read_bytes()
+    (home / "skills/zulu-clock/SKILL.md").write_bytes(text + b"changed\n")
+    said(cli, home, "pin", "zulu-clock")
+    shown = said(cli, home, "rollback", SNAPSHOT, "--skill", "zulu-clock", "--dry-run")
+    assert (shown["exit"], shown["category"], shown["rows"]) == (0, "restored", {})
+    assert (home / "skills/zulu-clock/SKILL.md").read_bytes() != text
+    done = said(cli, home, "rollback", SNAPSHOT, "--skill", "zulu-clock")
+    assert (done["exit"], done["category"]) == (0, "restored")
+    assert (home / "skills/zulu-clock/SKILL.md").read_bytes() == text
+    assert json.loads((home / "skills/.usage.json").read_bytes())["zulu-clock"]["pinned"] is True
+    assert run(cli, home, "undo").code == 0
+    assert (home / "skills/zulu-clock/SKILL.md").read_bytes() == text + b"changed\n"
+    (home / "skills/zulu-clock/SKILL.md").write_bytes(text)
+    assert run(cli, home, "undo").code == 0
+    assert tree(home) == before
+    assert run(cli, home, "rollback", SNAPSHOT, "--skill", "nobody").code == 3
+    assert run(cli, home, "rollback", "--skill", "zulu-clock").code == 2
+
+
 def test_a_rows_file_that_cannot_be_read_blocks_every_write(cli: Cli, home: Path) -> None:
     """Spec 3.4: the agent would replace it and lose every pin."""
     (home / "skills/.usage.json").write_text('{"a": {"pinned": true}')

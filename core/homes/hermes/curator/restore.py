@@ -53,7 +53,7 @@ def plan_restore(
     target = _below_skills(package.base if to is None else to)
     if target is None:
         return Outcome("unsafe_target", "The place to restore to is no folder below skills/.")
-    refusal = blocked(inventory) or _refused(view, package, target, inventory, terms)
+    refusal = blocked(inventory) or refused(view, package, target, inventory, terms)
     if refusal:
         return refusal
     values: dict[str, Any] = {"state": ACTIVE, "archived_at": None}
@@ -62,7 +62,7 @@ def plan_restore(
         edits = put(inventory, package.name, values, terms.now)
         if pin:
             edits += put(inventory, package.name, {"pinned": True}, terms.now)
-    made = [Change(folder, None, FOLDER) for folder in _missing(view, target)]
+    made = [Change(folder, None, FOLDER) for folder in missing_folders(view, target)]
     lifted = suppress(view, lifted=(package.name, package.base))
     changes: list[AnyChange] = [*made, Move(package.path, target), *lifted, *cache(view), *edits]
     return Outcome(
@@ -80,9 +80,10 @@ def place_for(package: Package) -> str:
     return join(SKILLS, package.base)
 
 
-def _refused(
+def refused(
     view: View, package: Package, target: str, inventory: Inventory, terms: Terms
 ) -> Outcome | None:
+    """Why ``package`` cannot come to ``target``, ``None`` if it can."""
     for named in (package.name, package.base):
         if owned := _owned(named, inventory, terms):
             return owned
@@ -134,7 +135,7 @@ def _below_skills(to: str) -> str | None:
     return path
 
 
-def _missing(view: View, target: str) -> list[str]:
+def missing_folders(view: View, target: str) -> list[str]:
     """The folders above ``target`` that are not there, outermost first."""
     missing = []
     above = parent(target)

@@ -69,15 +69,15 @@ def plan_rollback(view: View, terms: Terms, token: str | None) -> tuple[Outcome,
     except UnreadableError as problem:
         return Outcome("unreadable_target", f"{problem.message}."), Difference()
     now = current(view)
-    unsafe = _unsafe(now, then)
-    if unsafe:
-        return Outcome("unsafe_target", unsafe), Difference()
+    why = unsafe(now, then)
+    if why:
+        return Outcome("unsafe_target", why), Difference()
     jobs, restored, gone = _jobs(view, chosen, terms.now)
     if not jobs and _same(now, then):
         message = f"The skills are as the snapshot {chosen} holds them."
         return Outcome("noop", message), Difference()
     copy, made = safety_copy(view, now, f"pre-rollback to {chosen}", terms.now)
-    changes: list[AnyChange] = [*made, *_changes(now, then), *jobs, *cache(view)]
+    changes: list[AnyChange] = [*made, *changes_between(now, then), *jobs, *cache(view)]
     found = _difference(now, then, restored, gone)
     outcome = Outcome(
         "ok",
@@ -91,7 +91,8 @@ def plan_rollback(view: View, terms: Terms, token: str | None) -> tuple[Outcome,
     return outcome, found
 
 
-def _changes(now: Mapping[str, Node], then: Mapping[str, Node]) -> Iterator[Change]:
+def changes_between(now: Mapping[str, Node], then: Mapping[str, Node]) -> Iterator[Change]:
+    """What makes ``now`` into ``then``, both by path below ``skills/``; removals come first."""
     for path in sorted(now, reverse=True):
         if path not in then:
             yield Change(join(SKILLS, path), now[path], None)
@@ -102,10 +103,10 @@ def _changes(now: Mapping[str, Node], then: Mapping[str, Node]) -> Iterator[Chan
 
 
 def _same(now: Mapping[str, Node], then: Mapping[str, Node]) -> bool:
-    return next(_changes(now, then), None) is None
+    return next(changes_between(now, then), None) is None
 
 
-def _unsafe(now: Mapping[str, Node], then: Mapping[str, Node]) -> str:
+def unsafe(now: Mapping[str, Node], then: Mapping[str, Node]) -> str:
     """Why one could not be made from the other step by step, or not be put back."""
     for path, node in now.items():
         if node.kind is NodeKind.OTHER:
@@ -125,7 +126,7 @@ def _difference(
 ) -> Difference:
     old, new = _packages(now), _packages(then)
     kept = sorted(old & new)
-    rows, before = _rows(now), _rows(then)
+    rows, before = rows_in(now), rows_in(then)
     return Difference(
         added=tuple(sorted(new - old)),
         removed=tuple(sorted(old - new)),
@@ -156,7 +157,8 @@ def _inside(nodes: Mapping[str, Node], folder: str) -> dict[str, bytes]:
     }
 
 
-def _rows(nodes: Mapping[str, Node]) -> dict[str, Any]:
+def rows_in(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """The usage rows that a snapshot holds; none for a file that cannot be read."""
     node = nodes.get(name(usage.PATH))
     try:
         rows = json.loads(node.data.decode("utf-8")) if node else {}
