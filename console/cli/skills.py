@@ -166,17 +166,26 @@ def restore(
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all-unmanaged", "everything", is_flag=True, help="Every one that it could manage.")
 @dry_option
 @note_option
 @json_option
 @pass_session
 def adopt(
-    session: Session, names: tuple[str, ...], dry_run: bool, note: str, as_json: bool
+    session: Session,
+    names: tuple[str, ...],
+    everything: bool,
+    dry_run: bool,
+    note: str,
+    as_json: bool,
 ) -> None:
     """Let the curator manage skills that it did not make."""
+    if bool(names) is everything:
+        raise UsageError("Name the skills to adopt", "Or take all: signoff adopt --all-unmanaged")
     opened = _open(session, dry_run)
-    _answer(session, opened, desk.adopt(opened, names), dry_run, note, as_json)
+    planned = desk.adopt_all(opened) if everything else desk.adopt(opened, names)
+    _answer(session, opened, planned, dry_run, note, as_json)
 
 
 @click.command()

@@ -19,7 +19,7 @@ from core.homes.hermes.curator.curate import Prediction, plan_curate, predict
 from core.homes.hermes.curator.editing import plan_edit
 from core.homes.hermes.curator.inventory import Terms, read_inventory
 from core.homes.hermes.curator.packages import read_packages
-from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
+from core.homes.hermes.curator.pinning import plan_adopt, plan_pin, unmanaged
 from core.homes.hermes.curator.pruning import Idle, prune_list
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.rollback import Difference, plan_rollback
@@ -103,6 +103,16 @@ def adopt(opened: Opened, names: Sequence[str]) -> Planned:
     """Let the curator manage skills it did not make: all of them, or none."""
     subject = names[0] if len(names) == 1 else f"{len(names):,} skills"
     return _plan(opened, "adopt", subject, lambda view, terms: plan_adopt(view, terms, names))
+
+
+def adopt_all(opened: Opened) -> Planned:
+    """Let the curator manage every skill that it could and does not yet."""
+
+    def work(view: View, terms: Terms) -> Outcome:
+        found = unmanaged(read_inventory(view, terms.config, terms.rules))
+        return plan_adopt(view, terms, [skill.folder for skill in found])
+
+    return _plan(opened, "adopt", "all unmanaged skills", work)
 
 
 def pause(opened: Opened, paused: bool = True) -> Planned:

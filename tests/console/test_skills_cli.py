@@ -327,6 +327,39 @@ def test_one_skill_comes_back_out_of_a_snapshot_and_all_else_stays(cli: Cli, hom
     assert run(cli, home, "rollback", "--skill", "zulu-clock").code == 2
 
 
+def test_adopt_all_unmanaged_takes_each_that_could_be_and_no_other(cli: Cli, home: Path) -> None:
+    """Spec 5; issues 83573 and 119275."""
+    before = tree(home)
+    rows = {row["name"]: row for row in said(cli, home, "skills")["skills"]}
+    could = {name for name, row in rows.items() if row["provenance"] == "user"}
+    assert {"meeting-notes", "tone-guide"} < could
+    shown = said(cli, home, "adopt", "--all-unmanaged", "--dry-run")
+    assert tree(home) == before
+    done = said(cli, home, "adopt", "--all-unmanaged")
+    assert (done["exit"], done["rows"].keys()) == (0, shown["rows"].keys())
+    assert set(done["rows"]) <= could
+    assert all(row["created_by"][1] == "agent" for row in done["rows"].values())
+    after = said(cli, home, "skills")["skills"]
+    left = {row["name"] for row in after if row["provenance"] == "user"}
+    assert left == could - set(done["rows"])
+    assert said(cli, home, "adopt", "--all-unmanaged")["category"] == "noop"
+    assert run(cli, home, "undo").code == 0
+    assert tree(home) == before
+    assert run(cli, home, "adopt").code == 2
+    assert run(cli, home, "adopt", "tone-guide", "--all-unmanaged").code == 2
+
+
+def test_adopting_an_old_skill_says_that_the_next_run_archives_it(cli: Cli, home: Path) -> None:
+    path = home / "skills/.usage.json"
+    rows = json.loads(path.read_bytes())
+    rows["meeting-notes"] |= {"use_count": 2, "last_used_at": "2026-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps(rows))
+    done = said(cli, home, "adopt", "meeting-notes")
+    assert [found["code"] for found in done["findings"]] == ["archived_next"]
+    text = run(cli, home, "curate").out
+    assert "meeting-notes" in text
+
+
 def test_a_rows_file_that_cannot_be_read_blocks_every_write(cli: Cli, home: Path) -> None:
     """Spec 3.4: the agent would replace it and lose every pin."""
     (home / "skills/.usage.json").write_text('{"a": {"pinned": true}')

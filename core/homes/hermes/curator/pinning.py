@@ -6,9 +6,9 @@ ages them, and does not say that a pin on a skill it does not manage changes not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from core.homes.hermes.curator.acting import blocked, meant, put, storable
+from core.homes.hermes.curator.acting import blocked, listed, meant, put, storable
 from core.homes.hermes.curator.inventory import (
     Inventory,
     Skill,
@@ -16,6 +16,7 @@ from core.homes.hermes.curator.inventory import (
     is_candidate,
     read_inventory,
 )
+from core.homes.hermes.curator.transitions import Rule, decide
 from core.homes.hermes.skills import usage
 from core.model import AnyChange, Finding, Outcome, Severity
 from core.view import View
@@ -66,7 +67,7 @@ def plan_adopt(view: View, terms: Terms, tokens: Sequence[str]) -> Outcome:
     if refusal := blocked(inventory):
         return refusal
     edits: list[AnyChange] = []
-    named: list[str] = []
+    adopted: list[Skill] = []
     for token in dict.fromkeys(tokens):
         skill = meant(view, terms, inventory, token)
         if isinstance(skill, Outcome):
@@ -75,12 +76,39 @@ def plan_adopt(view: View, terms: Terms, tokens: Sequence[str]) -> Outcome:
             return refusal
         if not skill.managed:
             edits += put(inventory, skill.name, {"created_by": "agent"}, terms.now)
-            named.append(skill.name)
+            adopted.append(skill)
+    named = tuple(dict.fromkeys(skill.name for skill in adopted))
     claims = frozenset(f"skill:{name}" for name in named)
     if not edits:
         return Outcome("noop", "The curator manages them already.", claims=claims)
-    message = f"The curator manages {', '.join(named)} from now on; their age counts as it is."
-    return Outcome("ok", message, tuple(edits), claims=claims, locks=(usage.LOCK,))
+    message = f"The curator manages {listed(named)} from now on; their age counts as it is."
+    findings = tuple(_on_adoption(adopted, terms))
+    return Outcome("ok", message, tuple(edits), findings, claims=claims, locks=(usage.LOCK,))
+
+
+def unmanaged(inventory: Inventory) -> tuple[Skill, ...]:
+    """The skills that can be adopted and are not yet; hand-written ones mostly."""
+    return tuple(
+        skill
+        for skill in inventory.skills
+        if not skill.managed and _no_adoption(skill, inventory) is None
+    )
+
+
+def _on_adoption(adopted: Sequence[Skill], terms: Terms) -> Iterator[Finding]:
+    now, limits = terms.now, terms.settings.limits
+    old = [
+        skill.name
+        for skill in adopted
+        if decide(skill.row, now, limits, cron=bool(skill.jobs)).rule is Rule.ARCHIVED
+    ]
+    if old:
+        message = f"The next run of the curator archives {listed(old)}: pin what is to stay."
+        yield Finding("archived_next", Severity.WARNING, message)
+    for skill in adopted:
+        if skill.twins:
+            message = f"{listed(skill.twins)} has the same name, and so is adopted too."
+            yield Finding("duplicate_name", Severity.WARNING, message, skill.folder)
 
 
 def _no_pin(skill: Skill, inventory: Inventory, terms: Terms) -> Outcome | None:
