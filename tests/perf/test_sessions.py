@@ -26,7 +26,7 @@ import pytest
 from core.conversations import Filters, Visibility
 from core.desk.searching import TITLED, Request, matches_in, read_query, titled
 from core.homes.hermes.sessions import store
-from core.homes.hermes.sessions.catalogue import Catalogues
+from core.homes.hermes.sessions.catalogue import SETTLED, Catalogues
 from core.homes.hermes.sessions.opening import reading
 from core.homes.hermes.sessions.store import StateDb
 from core.recall.gather import Gathering
@@ -262,6 +262,7 @@ def memory(home: Path) -> float:
 @pytest.mark.timeout(1_200)
 def test_bench_of_many_sessions(tmp_path: Path) -> None:
     home = make_past(tmp_path / "home", 2 * SESSIONS, each=2).parent
+    time.sleep(SETTLED)  # what has only just changed is looked at again
     first = cold(home)
     still = median(lambda: StateDb(home).listing(Filters(), ROWS))
     writing = listed(home, lambda taken: sorted(taken)[len(taken) // 2])
