@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TextIO
 
 import click
@@ -101,8 +102,8 @@ def remember(
     words = {name: value for name, value in given.items() if value is not None}
     if opened.found.kind is Kind.VAK:
         _check_other("--target", target, opened)
-        added = notes.add(opened, text, **words)
-        note_answers.answer(session, opened, added, dry_run, note, as_json)
+        add = partial(notes.add, opened, text, **words)
+        note_answers.answer(session, opened, add(), dry_run, note, as_json, again=add)
         return
     for name, value in words.items():
         _check_other(f"--{name}", value, opened)

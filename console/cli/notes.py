@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from copy import copy
 
 import click
@@ -138,10 +139,17 @@ def clean(session: Session, apply_: bool, note: str, as_json: bool) -> None:
 
 
 def answer(
-    session: Session, opened: Opened, plan: Plan, dry_run: bool, note: str, as_json: bool
+    session: Session,
+    opened: Opened,
+    plan: Plan,
+    dry_run: bool,
+    note: str,
+    as_json: bool,
+    again: Callable[[], Plan] | None = None,
 ) -> None:
-    """Carry a plan of a note out (or only show it) and say what became of it."""
-    receipt = _foreseen(plan) if dry_run else desk.carry_out(opened, plan, note)
+    """Carry a plan of a note out (or only show it) and say what became of it; ``again`` as for
+    :func:`core.desk.notes.carry_out`."""
+    receipt = _foreseen(plan) if dry_run else desk.carry_out(opened, plan, note, again=again)
     if as_json:
         said = shapes.result(receipt) | shapes.planned(plan) | {"dry_run": dry_run}
         print_json(shapes.home(opened) | {"results": [said]})

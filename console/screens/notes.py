@@ -233,7 +233,7 @@ class NotesScreen(Browser):
             made = plan(opened)
             if shown is not None and any(pair.before != shown for pair in made.outcome.entries):
                 return Receipt(made.subject, False, "moved", _MOVED)
-            return carry_out(opened, made)
+            return carry_out(opened, made, again=partial(plan, opened) if added else None)
 
         self.signoff.write(task, partial(self._written, key, typed, added), key)
 

@@ -39,6 +39,8 @@ SCOPES = (WORKSPACE, PROFILE)
 KINDS = planning.KINDS
 _TIERS = {"memory": WORKSPACE, "profile": PROFILE}
 _SEE = "`signoff notes` lists them"
+#: Times a note is added anew where others write to its file all the while.
+_TRIES = 50
 _NEXT = {
     "remember": "The agent finds it from its next search on.",
     "amend": "The agent finds it from its next search on.",
@@ -192,16 +194,24 @@ def clean(opened: Opened) -> tuple[Leftovers, Plan]:
     return found, bind(view, "clean", MEMORY, outcome)
 
 
-def carry_out(opened: Opened, plan: Plan, note: str = "") -> Receipt:
+def carry_out(
+    opened: Opened, plan: Plan, note: str = "", *, again: Callable[[], Plan] | None = None
+) -> Receipt:
     """Commit a plan of this module as it was shown, or nothing of it.
 
-    Raises :class:`StateError` when the journal cannot be used.
+    ``again`` plans it anew, for a change that rests on nothing anybody was shown: a note that is
+    added takes its place behind what others added meanwhile. Raises :class:`StateError` when the
+    journal cannot be used.
     """
-    outcome = plan.outcome
-    if not outcome.lands or not plan.changes:
-        return Receipt(plan.subject, outcome.lands, outcome.category, outcome.message)
-    opened.check_state()
-    receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+    for left in reversed(range(_TRIES)):
+        outcome = plan.outcome
+        if not outcome.lands or not plan.changes:
+            return Receipt(plan.subject, outcome.lands, outcome.category, outcome.message)
+        opened.check_state()
+        receipt = commit(plan, opened.ground(), opened.journal, now=opened.clock(), note=note)
+        if receipt.category != "moved" or again is None or not left:
+            break
+        plan = again()
     said = _NEXT.get(plan.verb, "") if receipt.ok else ""
     return replace(receipt, next=said, findings=outcome.findings)
 

@@ -100,8 +100,13 @@ def _files(source: Source) -> tuple[list[str], list[tuple[str, str]]]:
         queue = join(root, PROPOSALS)
         for project in listed(queue):
             folder = join(queue, project)
-            files += [join(folder, each) for each in listed(folder) if each.endswith(SUFFIX)]
+            files += [join(folder, each) for each in listed(folder) if _is_draft(each)]
     return files, broken
+
+
+def _is_draft(called: str) -> bool:
+    # A name that is nothing but the suffix has none, for the agent too.
+    return called.endswith(SUFFIX) and called != SUFFIX
 
 
 def _read(

@@ -168,6 +168,13 @@ def test_the_same_id_in_two_workspaces() -> None:
     assert [each.id for each in read_queue(tree).proposals] == ["0a/x", "0b/x"]
 
 
+def test_a_file_that_is_nothing_but_a_suffix_is_no_draft() -> None:
+    skill = b"---\nname: x\ndescription: d\n---\n"
+    queue = read_queue(Tree({"skill-proposals/a/.md": skill, "skill-proposals/a/x.md": skill}))
+    assert [proposal.id for proposal in queue.proposals] == ["x"]
+    assert queue.unreadable == ()
+
+
 def test_provenance_names_the_session() -> None:
     found = trace(HOME, QUEUE["rotate-release-tags"])
     assert found.session_id == "01a01e66-0e80-728c-9b72-075b8cbde5af"
