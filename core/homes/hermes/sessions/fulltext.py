@@ -282,7 +282,7 @@ def from_sources(db: Database, sessions: Sequence[str], sources: Sequence[str]) 
     for some in _batches(sessions):
         sql = (
             f"SELECT id FROM sessions WHERE id IN ({_marks(some)})"
-            f" AND +source IN ({_marks(sources)})"
+            f" AND source IN ({_marks(sources)})"
         )
         found.update(word(row[0]) for row in db.rows(sql, (*some, *sources)))
     return found
