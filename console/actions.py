@@ -118,7 +118,7 @@ _REVIEW = (
     Action("review", "snooze", "Z", "snooze", "Put it off until later, or all marked."),
     Action("review", "edit", "e", "edit", "Edit its text before deciding."),
     Action("review", "convert", "E", "convert", "Change its form: splice, clean, drop a part."),
-    Action("review", "promote_as", "P", "promote as", "Promote it under another name (vak)."),
+    Action("review", "promote_as", "P", "promote as", "Promote a vak skill under another name."),
     Action("review", "conversation", "o", "origin", "Read the conversation it came from."),
     Action("review", "open", "enter,ctrl+j", "look", "Go into the preview.", footer=True),
     Action("review", "close", "escape", "back", "Back to the queue; there marks and filter off."),

@@ -200,6 +200,10 @@ class Workspace(Jobs, Problems):
         def decided(key: str, receipt: Receipt) -> None:
             self.undecided -= 1
             self.receipts.append(receipt)
+            # What other modes said last may name a key that takes something else back by now.
+            for room in self.rooms():
+                if self.current_mode != room.MODE:
+                    room.flash("")
             done(key, receipt)
 
         self.writes.add(task, decided, key)

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from console.render import ink
 from console.render.line import Line, wrapped
+from console.render.queue import origin_word
 
 _BAR = 10
 #: Cells of a row without its name: bar, share, counts.
@@ -37,7 +38,7 @@ def _lines(rates: Sequence[OriginRate], width: int) -> Iterator[Line]:
     room = max(6, min(24, width - _FIGURES))
     for each in rates:
         full = round(each.rate * _BAR)
-        row = ink.cut(each.origin, room, ink.TITLE)
+        row = ink.cut(origin_word(each.origin), room, ink.TITLE)
         row = row.pad_right(max(0, room - row.cell_length))
         bar = Content.styled("█" * full + "░" * (_BAR - full), ink.ACCENT)
         counts = f"  {each.approved:,} approved, {each.refused:,} refused"

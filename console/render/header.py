@@ -61,7 +61,11 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
     named = Content.assemble(("signoff  ", ink.TITLE), tabs)
     # The sign of the rows that are meant stands for the word where there is no room for it.
     brief = f"{short} +{unreadable:,} !" if unreadable else short
-    for left, right in ((named, counts), (tabs, counts), (tabs, brief), (tabs, short)):
+    tight = f"{short} {unreadable:,}!" if unreadable else short
+    for left, right in (
+        *((named, counts), (tabs, counts)),
+        *((tabs, brief), (tabs, tight), (tabs, short)),
+    ):
         if left.cell_length + len(right) < width:
             return _ends(left, Content(right), width)
     return _ends(tabs, Content(""), width)

@@ -96,7 +96,7 @@ def journal_row(item: JournalItem, width: int) -> Sequence[Content]:
     inner = "  " if item.bulk and item.bulk.opened and not item.whole else ""
     head = Content.assemble(
         (f"{inner}{sign} {word:<14} ", style),
-        "" if item.whole else f"{item.number}  ",
+        f"{'▾' if item.bulk and item.bulk.opened else '▸'} " if item.whole else f"{item.number}  ",
         ink.line(_name(item), ink.TITLE),
     )
     tail = ink.line(item.age, ink.LABEL)

@@ -75,7 +75,7 @@ def queue_row(item: QueueItem, width: int) -> Sequence[Content]:
     """The two lines of a row, cut to ``width`` cells."""
     if width >= WIDE:
         rivals = f"{item.rivals + 1} rivals" if item.rivals else ""
-        tail = _tail([rivals, item.age, _origin(item.origin)], width)
+        tail = _tail([rivals, item.age, origin_word(item.origin)], width)
         return (_ends(_head(item, width - tail.cell_length - 1), tail, width), _said(item, width))
     tail = _tail([f"×{item.rivals + 1}" if item.rivals else "", item.age], width)
     said = _said(item, width - tail.cell_length - 1)
@@ -107,7 +107,8 @@ def _ends(left: Content, right: Content, width: int) -> Content:
     return left.pad_right(max(0, width - left.cell_length - right.cell_length)) + right
 
 
-def _origin(origin: str) -> str:
+def origin_word(origin: str) -> str:
+    """Where a record came from, in a word."""
     return {"background_review": "auto", "assistant_tool": "chat", "foreground": "you"}.get(
         origin, origin or "origin ?"
     )

@@ -68,6 +68,9 @@ class DecidingRoom(Room):
     def show_queue(self, *, news: bool = True) -> None:
         """Draw the rows as they stand now; ``news``: those that were not there are new."""
 
+    def show_question(self) -> None:
+        """Bring what a row asks on screen, if it is not."""
+
     def _item(self) -> QueueItem | None:
         return self._items.get(self.queue.cursor_key or "")
 
@@ -126,6 +129,7 @@ class DecidingRoom(Room):
         if self._asks_first():
             sentence = "It asks first: read the warning; a again applies it"
             self.flash(sentence, ink.WARNING, passing=True)
+            self.show_question()
         else:
             self._decide("approve", "")
 

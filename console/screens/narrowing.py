@@ -10,6 +10,7 @@ from textual.widgets import Input
 from console.render import ink
 from console.render.queue import QueueItem
 from console.screens.promoting import PromotingRoom
+from console.widgets.bars import KeyBar
 
 if TYPE_CHECKING:
     from console.screens.filtering import Wanted
@@ -32,6 +33,16 @@ class NarrowingRoom(PromotingRoom):
         self.filter.display = True
         self.filter.focus()
         self.flash("enter keeps the filter, esc takes it off")
+
+    def on_descendant_focus(self) -> None:
+        self._keys_of_the_line()
+
+    def on_descendant_blur(self) -> None:
+        self._keys_of_the_line()
+
+    def _keys_of_the_line(self) -> None:
+        """While a line is typed its letters are no keys: the bar does not offer them."""
+        self.query_one(KeyBar).set_class(self.filter.has_focus, "-typing")
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()

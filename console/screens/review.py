@@ -72,6 +72,8 @@ class ReviewScreen(PreviewingRoom):
 
     def brought_back(self, paths: frozenset[str]) -> None:
         self._returning |= paths
+        # Why they failed was said of a home that is not like that any more.
+        self._items = {key: _unfailed(item) for key, item in self._items.items()}
         self._welcome()
 
     def _welcome(self) -> None:
@@ -197,6 +199,11 @@ class ReviewScreen(PreviewingRoom):
         self.add_class("-inside")
         self.preview.focus()
 
+    def show_question(self) -> None:
+        # Where one pane shows at a time the warning is behind the list.
+        if not self.preview.size:
+            self.action_open()
+
     def on_row_list_activated(self, message: RowList.Activated) -> None:
         message.stop()
         self.action_open()
@@ -247,9 +254,7 @@ class ReviewScreen(PreviewingRoom):
     def clear_gone(self) -> None:
         """Let the rows leave that were decided elsewhere, and forget what failed."""
         self._items = {
-            key: replace(item, fate="", note="") if item.fate == "failed" else item
-            for key, item in self._items.items()
-            if item.fate != "gone"
+            key: _unfailed(item) for key, item in self._items.items() if item.fate != "gone"
         }
 
     def _show_unseen(self) -> None:
@@ -277,6 +282,10 @@ _UNKNOWN = (
     "\n\nIt appears here by itself once that is mended."
 )
 _NONE = "No row is shown: the filter leaves all out, or they are snoozed. esc takes the filter off."
+
+
+def _unfailed(item: QueueItem) -> QueueItem:
+    return replace(item, fate="", note="") if item.fate == "failed" else item
 
 
 def _paint(item: QueueItem, state: RowState) -> Sequence[Content]:

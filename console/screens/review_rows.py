@@ -154,7 +154,7 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
 def raw_of(item: QueueItem, found: Raw) -> RawRecord:
     """What the preview shows of a record that is no proposal."""
     heading, rest = raw_words(found)
-    said = f"{item.note}; {item.summary}" if item.note else item.summary
+    said = "; ".join(dict.fromkeys(filter(None, (item.note, item.summary))))
     return RawRecord(item.key, said, heading, found.text, rest)
 
 

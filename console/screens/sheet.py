@@ -48,6 +48,12 @@ class Sheet(ModalScreen[None]):
         lines = self._draw(message.width)
         message.view.set_lines(lines, keep=True)
         message.view.styles.height = len(lines)
+        self.call_after_refresh(self._say_keys, message.view)
+
+    def _say_keys(self, view: LineView) -> None:
+        """Say that there is more than what is in view."""
+        more = "j k scroll, " if view.max_scroll_y else ""
+        self._box.border_subtitle = Content(f"{more}esc closes")
 
     def action_close(self) -> None:
         self.dismiss(None)

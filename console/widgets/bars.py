@@ -5,10 +5,15 @@ They change often, and a new layout of the screen costs more than all they say.
 
 from __future__ import annotations
 
+import re
+
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
+
+#: The end of a sentence that names the keys for what was done.
+_KEYS = re.compile(r"[ ;,]*(?:\(\S+; )?u takes (?:it|them) back[^.:]*$")
 
 
 class HomeBar(Static):
@@ -42,10 +47,25 @@ class FlashLine(Static):
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
+        self._said = Content("")
 
     def say(self, content: Content) -> None:
-        """Show one line."""
-        self.update(content, layout=False)
+        """Show one line; of a long one the end goes, or the middle when it ends in its keys."""
+        self._said = content
+        self.update(_fitted(content, self.size.width), layout=False)
+
+    def on_resize(self) -> None:
+        self.say(self._said)
+
+
+def _fitted(content: Content, width: int) -> Content:
+    found = _KEYS.search(content.plain)
+    if found is None or not 0 < width < content.cell_length:
+        return content
+    keys = content[found.start() :]
+    room = width - keys.cell_length
+    # Where the keys would leave no room for what was done, that comes first.
+    return content[: found.start()].truncate(room, ellipsis=True) + keys if room > 20 else content
 
 
 class KeyBar(Footer):

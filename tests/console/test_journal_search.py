@@ -122,10 +122,10 @@ async def test_t_shows_how_often_whose_proposals_are_approved(home: Path) -> Non
         await decide(console, "r", PATCH)
         await console.press(JOURNAL_MODE, "t")
         assert "Approved, by origin" in console.picture
-        assert "background_review ███████░░░ 67% 2 approved, 1 refused" in console.words
+        assert "auto ███████░░░ 67% 2 approved, 1 refused" in console.words
         await console.press("escape", "g", "U")
         await console.press("t")
-        assert "background_review ██████████ 100% 2 approved, 0 refused" in console.words
+        assert "auto ██████████ 100% 2 approved, 0 refused" in console.words
         assert "Decisions that were taken back do not count." in console.words
 
 

@@ -57,7 +57,7 @@ async def test_a_run_of_decisions_is_told_as_one_and_the_next_takes_its_place(ho
         assert f"✗ {STALE} " in said
         assert "Nothing was changed." in said
         assert said.count(SEEN_NEXT_SESSION) == 1
-        assert f"`signoff reject {STALE}`" in said
+        assert "It can no longer apply: r (refuse)." in said
         await console.press("escape")
         await console.at(OTHER)
         await console.press("r")
