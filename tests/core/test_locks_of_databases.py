@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core import atomic
-from core.errors import StateError
+from core.errors import StateError, UnreadableError
 from core.homes.rag import schema
 from core.homes.rag.own import OwnStore
 from core.journal import Journal
@@ -80,3 +80,35 @@ def test_a_database_is_made_once_and_private(tmp_path: Path) -> None:
     atomic.database(file)
     assert file.read_bytes() == b"something"
     assert [path.name for path in tmp_path.iterdir()] == ["x.sqlite3"]
+
+
+class Refusing(sqlite3.Connection):
+    """As on a medium that takes no files beside the database."""
+
+    def execute(self, *_: object) -> sqlite3.Cursor:
+        raise sqlite3.OperationalError("unable to open database file")
+
+
+@pytest.mark.parametrize("may_write", [True, False])
+def test_a_store_is_read_without_locks_only_where_nobody_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_write: bool
+) -> None:
+    with schema.writing(tmp_path) as db:
+        db.execute("INSERT INTO events VALUES (1, 'a', 'b', 'kept')")
+    connect, asked = sqlite3.connect, list[str]()
+
+    def refusing(name: str, *args: float, **options: object) -> sqlite3.Connection:
+        asked.append(str(name).rpartition("?")[2])
+        kind = Refusing if "mode=ro" in str(name) else sqlite3.Connection
+        return connect(name, *args, factory=kind, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", refusing)
+    monkeypatch.setattr("os.access", lambda *_: may_write)
+    store = OwnStore(tmp_path, lambda: NOW)
+    if may_write:
+        with pytest.raises(UnreadableError, match="unable to open"):
+            store.events()
+        assert asked == ["mode=ro"]
+    else:
+        assert [event.detail for event in store.events()] == ["kept"]
+        assert asked == ["mode=ro", "immutable=1"]

@@ -163,7 +163,8 @@ def _opened(file: Path) -> sqlite3.Connection:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as problem:
         db.close()
-        if "unable to open" not in str(problem) and "readonly" not in str(problem):
+        denied = "unable to open" in str(problem) or "readonly" in str(problem)
+        if not denied or os.access(file.parent, os.W_OK):
             raise
         # A folder that takes no files: nobody writes there, so the file can be taken as it is.
         db = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
