@@ -19,6 +19,7 @@ from core.desk.knowledge import Shelf
 from core.errors import UsageError
 from core.homes.rag import ollama
 from core.homes.rag.embedding import EmbeddingError, check_address
+from core.homes.rag.ingest import Progress
 from core.homes.rag.ollama import Ollama as Embedder
 from core.homes.rag.ranking import Engine
 from core.homes.rag.settings import OLLAMA_URL, read_settings
@@ -239,6 +240,29 @@ def test_a_model_with_other_numbers_than_before_is_answered_by_words(
     found = knowledge.recall(shelf, "queue", "api", layer="memory")
     assert SIX_HOURS in found.recalled.text
     assert found.engine is Engine.LEXICAL
+
+
+def test_an_ingest_goes_on_where_the_embedder_failed(tmp_path: Path, server: Ollama) -> None:
+    """Numbers take long: it reports, and keeps what it has, by the embedder's own portions."""
+    shelf, folder, told = shelf_on(tmp_path, server), tmp_path / "api", list[Progress]()
+    folder.mkdir()
+    for number in range(130):
+        (folder / f"{number:03}.py").write_text(f"queue = {number}\n")
+
+    def fail_behind_the_first(progress: Progress) -> None:
+        told.append(progress)
+        server.raw = b"gone"
+
+    with pytest.raises(EmbeddingError, match="does not answer"):
+        knowledge_work.ingest_code(shelf, folder, tell=fail_behind_the_first)
+    assert [progress.files for progress in told] == [64]
+    server.raw = None
+    server.asked.clear()
+    done = knowledge_work.ingest_code(shelf, folder, tell=told.append)
+    assert (done.files, done.resumed_at) == (130, 64)
+    assert [progress.files for progress in told[1:]] == [128, 130]
+    assert [len(body["input"]) for _, body in server.asked] == [64, 2]
+    assert shelf.store.numbered("rag_api__code") == 130
 
 
 # -- this machine, and no other --------------------------------------------------------------------
