@@ -70,7 +70,7 @@ def notes(session: Session, workspace: str, as_json: bool) -> None:
         for sentence in switched_off(settings(opened), "write_enabled"):
             paint.tell(f"{sentence}.", "yellow")
         _print_notes(session, found)
-    for path, reason in found.unreadable:
+    for path, reason in (*found.unreadable, *found.remarks):
         paint.remark(f"{path}: {reason}")
     if found.unreadable:
         sys.exit(1)

@@ -27,7 +27,7 @@ from core.homes.vak.home import (
     workspaces,
 )
 from core.homes.vak.notes import planning
-from core.homes.vak.notes.grammar import Block, parse
+from core.homes.vak.notes.grammar import Block, hides_first, parse
 from core.homes.vak.recall.search import EVERYWHERE
 from core.homes.vak.times import seconds, written
 from core.model import Finding, Outcome, Receipt
@@ -39,6 +39,7 @@ SCOPES = (WORKSPACE, PROFILE)
 KINDS = planning.KINDS
 _TIERS = {"memory": WORKSPACE, "profile": PROFILE}
 _SEE = "`signoff notes` lists them"
+_HIDDEN = "a byte order mark stands before its first heading, so that note is none to the agent"
 #: Times a note is added anew where others write to its file all the while.
 _TRIES = 50
 _NEXT = {
@@ -70,10 +71,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Notes in the order of their files; ``unreadable`` are files with the reason."""
+    """Notes in the order of their files; ``unreadable`` are files with the reason, ``remarks``
+    what else is odd about files that can be read."""
 
     notes: tuple[Note, ...]
     unreadable: tuple[tuple[str, str], ...]
+    remarks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def listing(opened: Opened, workspace: str = EVERYWHERE) -> Listing:
     view = View(opened.source)
     notes: list[Note] = []
     unreadable = shut(home, MEMORY)
+    remarks: list[tuple[str, str]] = []
     for file in note_files(home, project):
         reading = view.read(file)
         try:
@@ -109,13 +113,15 @@ def listing(opened: Opened, workspace: str = EVERYWHERE) -> Listing:
             continue
         if reading.reason:
             unreadable.append((file, reading.reason))
+        if hides_first(text):
+            remarks.append((file, _HIDDEN))
         blocks = [block for block in parse(text) if block.is_note]
         named = _workspace(opened, file)
         notes += [
             _note(block, file, named, [other for other in blocks if other is not block])
             for block in blocks
         ]
-    return Listing(tuple(notes), tuple(unreadable))
+    return Listing(tuple(notes), tuple(unreadable), tuple(remarks))
 
 
 def add(

@@ -56,6 +56,7 @@ def _notes(opened: Opened) -> list[Check]:
     return [
         Check("notes", True, f"{count:,} note{'' if count == 1 else 's'} can be read"),
         *(Check("notes", False, f"{path}: {reason}") for path, reason in found.unreadable),
+        *(Check("notes", None, f"{path}: {words}") for path, words in found.remarks),
     ]
 
 

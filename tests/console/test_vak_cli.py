@@ -281,6 +281,21 @@ def test_what_vak_has_no_notion_of_is_said(run: Run, words: tuple[str, ...]) -> 
     assert error["hint"]
 
 
+def test_a_note_behind_a_byte_order_mark_is_said(cli: Cli, home: Path) -> None:
+    file = home / "memory" / "00000000000000aa" / "MEMORY.md"
+    file.parent.mkdir()
+    note = "## 2026-08-23T12:00:00+00:00 [fact] tag=t session=s\nhidden\n"
+    said = "a byte order mark stands before its first heading"
+    start = ("--home", str(home), "--now", NOW)
+    for text, is_said in ((note, False), (f"\ufeff{note}", True), ("\ufeff# Notes\n", False)):
+        file.write_text(text, encoding="utf-8")
+        answer = cli(*start, "notes")
+        assert answer.code == 0
+        assert (said in answer.err) == is_said
+        doctor = " ".join(cli(*start, "doctor").out.split())
+        assert (said in doctor) == is_said
+
+
 def test_notes_are_only_of_vak(cli: Cli) -> None:
     home = cli.sample()
     answer = cli("--home", str(home), "notes", "--json")

@@ -25,6 +25,7 @@ from core.desk.searching import search
 from core.homes.vak.index.asking import Recall
 from core.homes.vak.recall.ranking import Recalled
 from core.homes.vak.recall.search import Request, scan
+from core.homes.vak.store import look
 from core.recall.index import available
 from core.settings import Settings
 from tests.perf.ledgers import COMMON, NEEDLE, RARE, make_ledgers
@@ -34,6 +35,8 @@ pytestmark = pytest.mark.skipif(not available(), reason="there is no index witho
 NOW = datetime(2026, 9, 20, 12, 0, tzinfo=UTC)
 #: Times faster than the scan: the goal, and what is asked of a small home on a busy machine.
 FASTER, FASTER_SMALL = 20.0, 3.0
+#: Times a look at all ledgers may take what it takes to ask the system for each.
+LISTED = 3.0
 #: Seconds in which a search answers.
 ANSWERS = 0.02
 QUERIES = (NEEDLE, RARE, COMMON, f"{RARE} {COMMON}", "harbourm", f"{COMMON} script")
@@ -92,6 +95,16 @@ def best(times: int, work: Callable[[], object]) -> float:
     return min(found)
 
 
+def cpu(work: Callable[[], object]) -> float:
+    """Seconds of the processor, whatever else runs on it."""
+    found = []
+    for _ in range(9):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
 def recalls(home: Built) -> list[tuple[str, float, float]]:
     """``(query, seconds of the scan, seconds of a warm recall)``; the answers are the same."""
     recall = Recall(home.home, index_folder(home.opened))
@@ -130,6 +143,19 @@ def test_recall_by_the_index_is_faster_than_the_scan(tmp_path: Path) -> None:
     home = built(tmp_path, workspaces=4, files=80, each=200_000)
     slow, fast = map(sum, zip(*((s, f) for _, s, f in recalls(home)), strict=True))
     assert slow > FASTER_SMALL * fast, f"{slow:.3f} s by the scan, {fast:.3f} s by the index"
+
+
+def test_looking_again_costs_little_more_than_asking_for_every_file(tmp_path: Path) -> None:
+    make_ledgers(tmp_path, workspaces=20, files=1_000, each=300)
+
+    def asked() -> None:
+        for folder in os.scandir(tmp_path / "sessions"):
+            for entry in os.scandir(folder.path):
+                entry.stat(follow_symlinks=False)
+
+    look(tmp_path)
+    floor, again = cpu(asked), cpu(partial(look, tmp_path))
+    assert again < LISTED * floor, f"{again * 1e3:.1f} ms, {floor * 1e3:.1f} ms for the bare files"
 
 
 @pytest.mark.bench

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from core.conversations import Filters, Visibility
 from core.homes.vak.index.building import read_row
-from core.homes.vak.index.catalogue import Catalogue, Known, Row, identity_of
+from core.homes.vak.index.catalogue import Catalogue, Row
 from core.homes.vak.index.teaching import teach
 from core.homes.vak.ledgers import lines, open_ledger
 from core.homes.vak.searching import Said, Search
@@ -20,6 +20,9 @@ from core.recall.query import matches
 #: of too few sessions.
 EACH, MORE = 2, 8
 _SEEN = tuple(Visibility)
+#: What is known of a ledger that is not indexed.
+_NOT_LISTED: tuple[int, tuple[int, ...]] = (0, ())
+_LISTED: dict[str, tuple[str, dict[str, tuple[int, tuple[int, ...]]]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +98,31 @@ def _divided(past: Past, known: Catalogue) -> tuple[dict[int, str], list[str]]:
     """``number -> id`` of the ledgers that are indexed as they are, and the ids of the others."""
     state = known.state()
     if past.divided is None or past.divided[0] != state:
-        listed = known.ledgers()
+        listed = _listed(known, state)
         keys: dict[int, str] = {}
         fresh: list[str] = []
         for key, file in past.files.items():
-            ledger: Known | None = listed.get(file.file)
-            if ledger is not None and ledger.identity == identity_of(file):
-                keys[ledger.number] = key
+            number, identity = listed.get(file.file, _NOT_LISTED)
+            if identity == file.identity:
+                keys[number] = key
             else:
                 fresh.append(key)
         past.divided = state, keys, fresh
     return past.divided[1:]
+
+
+def _listed(known: Catalogue, state: str) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """``file -> (number, identity)`` of all ledgers that are indexed, read once a state."""
+    stamp = known.value("stamp")
+    if stamp not in _LISTED or _LISTED[stamp][0] != state:
+        _LISTED[stamp] = (
+            state,
+            {
+                ledger.file: (ledger.number, tuple(map(int, ledger.identity.split(":"))))
+                for ledger in known.ledgers().values()
+            },
+        )
+    return _LISTED[stamp][1]
 
 
 def _confirmed(search: Search, rows: list[Row], keys: dict[int, str]) -> Iterator[Said]:

@@ -14,6 +14,7 @@ from core.homes.vak.times import parse_time
 from core.homes.vak.whitespace import WHITE, tokens, trim
 
 DEFAULT_KIND = "note"
+BOM = "\ufeff"
 _FIRST = re.compile(f"[^{WHITE}]+")
 
 
@@ -111,6 +112,11 @@ def heading_of(line: str) -> Heading | None:
         else:
             others.append(token)
     return Heading(at, kind, tag or " ".join(others), session)
+
+
+def hides_first(text: str) -> bool:
+    """Whether a byte order mark, as some editors leave, makes the first heading none."""
+    return text.startswith(BOM) and heading_of(_stripped(_lines(text)[0])[1:]) is not None
 
 
 def forges(text: str) -> bool:
