@@ -17,7 +17,7 @@ from core.homes.hermes.skills import usage
 from core.homes.rag import chroma_write, learning, projects, statuses, surroundings
 from core.homes.rag.chroma import ChromaReader
 from core.homes.rag.embedding import Embedder, embedder_for
-from core.homes.rag.ingest import Embed, no_vectors
+from core.homes.rag.ingest import NO_VECTORS, Embed
 from core.homes.rag.learning import KIND, Learnt
 from core.homes.rag.nodes import (
     GLOBAL,
@@ -302,7 +302,9 @@ def secrets(text: str) -> tuple[str, ...]:
 def embed(shelf: Shelf) -> Embed:
     """How texts that are about to be stored get their numbers; none without an embedder."""
     embedder = embedder_for(shelf.rag)
-    return (lambda nodes: _vectors(embedder, nodes)) if embedder else no_vectors
+    if embedder is None:
+        return NO_VECTORS
+    return Embed(embedder.name, lambda nodes: _vectors(embedder, nodes))
 
 
 def _vectors(embedder: Embedder, nodes: Sequence[Node]) -> list[Vector]:

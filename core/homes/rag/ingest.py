@@ -42,14 +42,20 @@ class Progress:
     pieces: int
 
 
-#: Numbers for texts that are about to be stored.
-Embed = Callable[[Sequence[Node]], Sequence[Vector]]
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Numbers for texts about to be stored; ``name`` is the embedder's, ``""`` for none."""
+
+    name: str
+    make: Callable[[Sequence[Node]], Sequence[Vector]]
+
+    def __call__(self, nodes: Sequence[Node]) -> Sequence[Vector]:
+        return self.make(nodes)
+
+
+#: Search by words alone.
+NO_VECTORS = Embed("", lambda nodes: ())
 Tell = Callable[[Progress], None]
-
-
-def no_vectors(nodes: Sequence[Node]) -> Sequence[Vector]:
-    """Search by words alone."""
-    return ()
 
 
 def ingest_code(
@@ -60,7 +66,7 @@ def ingest_code(
     cap: int,
     skip_json: Sequence[str] = (),
     rebuild: bool = True,
-    embed: Embed = no_vectors,
+    embed: Embed = NO_VECTORS,
     tell: Tell = lambda _: None,
 ) -> Ingested:
     """Every file of code below ``root`` in pieces.
@@ -89,7 +95,7 @@ def ingest_wiki(
     project: str,
     *,
     empty: bool = False,
-    embed: Embed = no_vectors,
+    embed: Embed = NO_VECTORS,
     tell: Tell = lambda _: None,
 ) -> Ingested:
     """Every page (``*.md``) below ``folder``, cut at its headings.
@@ -130,7 +136,9 @@ def _run(
     embed: Embed,
     tell: Tell,
 ) -> Ingested:
-    build = Build(store, collection, f"{recipe} {os.path.abspath(root)}") if rebuild else None
+    # Half of it with the numbers of one embedder, half with another's: that is no collection.
+    made_by = f"{recipe} by {embed.name}" if embed.name else recipe
+    build = Build(store, collection, f"{made_by} {os.path.abspath(root)}") if rebuild else None
     state = build.state if build else {}
     files, count = int(state.get("files", 0)), int(state.get("pieces", 0))
     if build and files and state.get("digest") != digest(found[:files]):
@@ -149,7 +157,7 @@ def _run(
         waiting.clear()
         tell(Progress(files, len(found), count))
 
-    characters, most = 0, _PIECES if embed is no_vectors else _NUMBERED
+    characters, most = 0, _NUMBERED if embed.name else _PIECES
     for file in found[files:]:
         for node in pieces(file, count):
             waiting.append(node)

@@ -265,6 +265,23 @@ def test_an_ingest_goes_on_where_the_embedder_failed(tmp_path: Path, server: Oll
     assert shelf.store.numbered("rag_api__code") == 130
 
 
+def test_an_ingest_begins_anew_where_the_embedder_changed(tmp_path: Path, server: Ollama) -> None:
+    """Begun without numbers and gone on with them, the first half would be found by words alone."""
+    shelf, folder = shelf_on(tmp_path, server), tmp_path / "api"
+    folder.mkdir()
+    for number in range(1_100):
+        (folder / f"{number:04}.py").write_text(f"queue = {number}\n")
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        knowledge_work.ingest_code(shelf_in(tmp_path), folder, tell=stop)
+    done = knowledge_work.ingest_code(shelf, folder)
+    assert (done.pieces, done.resumed_at) == (1_100, 0)
+    assert shelf.store.numbered("rag_api__code") == 1_100
+
+
 # -- this machine, and no other --------------------------------------------------------------------
 
 
