@@ -68,6 +68,7 @@ MODES = {
     "skills": "Skills",
     "memory": "Memory",
     "journal": "Journal",
+    "knowledge": "Knowledge",
 }
 
 _EVERYWHERE = (
@@ -214,12 +215,38 @@ _MEMORY = (
     Action("memory", "copy", "y", "copy", "Copy the entry as it is stored."),
 )
 
-ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_SKILLS, *_JOURNAL, *_MEMORY)
+#: What a key of the app does in one mode only: the notes are decided on apart from the home.
+_OTHERWISE = {("knowledge", "app.undo"): "Take back the newest decision on these notes."}
+
+_KNOWLEDGE = (
+    Action("knowledge", "search", "s", "search", "Ask all of a project.", footer=True),
+    Action("knowledge", "retire", "d", "retire", "Take the note out, and say why.", footer=True),
+    Action("knowledge", "supersede", "r", "replace", "Name or write what takes its place."),
+    Action("knowledge", "reactivate", "b", "reactivate", "Make the note active again."),
+    Action("knowledge", "archive", "A", "archive", "Put it away: kept, but found no more."),
+    Action("knowledge", "learn", "a", "learn", "Keep a new note.", footer=True),
+    Action("knowledge", "merge", "m", "merge", "See staged notes in wiki pages; merge them."),
+    Action("knowledge", "layer", "t", "layer", "Notes, wiki or code of the project."),
+    Action("knowledge", "filter", "slash", "filter", "Show some: status:live kind:gotcha words."),
+    Action("knowledge", "step(1)", "right_square_bracket", "after", "Go to what took its place."),
+    Action("knowledge", "step(-1)", "left_square_bracket", "before", "Go to what it replaced."),
+    Action("knowledge", "about", "o", "about", "The project: its layers, what is due, the store."),
+    Action("knowledge", "open", "enter,ctrl+j", "look", "Into the project or note.", footer=True),
+    Action("knowledge", "close", "escape", "back", "Out again; there the filter ends."),
+    Action("knowledge", "copy", "y", "copy", "Copy the text as it is stored."),
+)
+
+ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_SKILLS, *_JOURNAL, *_MEMORY, *_KNOWLEDGE)
 
 
 def actions_of(where: str) -> Iterator[Action]:
     """The actions of one screen, or of the app."""
     return (action for action in ACTIONS if action.where == where)
+
+
+def help_in(mode: str, action: Action) -> str:
+    """What an action does in a mode, as a sentence."""
+    return _OTHERWISE.get((mode, action.id), action.help)
 
 
 def readme_table() -> str:

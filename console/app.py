@@ -75,6 +75,12 @@ def _journal() -> Screen[Any]:
     return JournalScreen()
 
 
+def _knowledge() -> Screen[Any]:
+    from console.screens.knowledge import KnowledgeScreen
+
+    return KnowledgeScreen()
+
+
 class SignoffApp(Workspace):
     """``start`` opens the home, off the event loop; ``state`` is signoff's own folder."""
 
@@ -90,6 +96,7 @@ class SignoffApp(Workspace):
         "skills": _skills,
         "memory": _memory,
         "journal": _journal,
+        "knowledge": _knowledge,
     }
     INSTEAD: ClassVar = {"vak": {"memory": _notes, "skills": _installed}}
 
@@ -201,6 +208,8 @@ class SignoffApp(Workspace):
             self.push_screen(Sheet(title, partial(help_lines, room.MODE, self.keys), wide=SHEET))
 
     def action_undo(self) -> None:
+        if isinstance(self.screen, Room) and self.screen.takes_back():
+            return
         if self.opened is not None:
             taken: list[Receipt] = []
             task = partial(undoing.take_back, self.opened, taken, self.naps)

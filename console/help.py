@@ -8,7 +8,7 @@ from itertools import zip_longest
 from textual.binding import Binding
 from textual.content import Content
 
-from console.actions import MODES, actions_of, shown_key
+from console.actions import MODES, actions_of, help_in, shown_key
 from console.render import ink
 from console.render.line import Line
 from console.widgets.lines import LineView
@@ -32,7 +32,7 @@ def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
     own = [
         *_group(MODES[mode], _named(mode, keys)),
         Content(""),
-        *_group("Everywhere", _named("app", keys)),
+        *_group("Everywhere", _named("app", keys, mode)),
     ]
     widgets = [
         *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode in _MARKED else MARKING)),
@@ -63,9 +63,9 @@ def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
         yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
-def _named(where: str, keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _named(where: str, keys: Mapping[str, str], mode: str = "") -> Iterator[tuple[str, str]]:
     for action in actions_of(where):
-        yield keys.get(action.id, action.keys), action.help.removesuffix(".")
+        yield keys.get(action.id, action.keys), help_in(mode, action).removesuffix(".")
 
 
 def _keys(

@@ -7,30 +7,35 @@ from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console.actions import Action, actions_of, shown_key
+from console.actions import Action, actions_of, help_in, shown_key
 from console.screens.host import Host
 
 
 class ActionProvider(Provider):
     """Offers what the registry lists for the screen below and for the app."""
 
+    @property
+    def _mode(self) -> str:
+        return str(getattr(self.screen, "MODE", ""))
+
     def _offers(self) -> Iterator[Action]:
-        mode = getattr(self.screen, "MODE", "")
-        yield from actions_of(mode)
+        yield from actions_of(self._mode)
         yield from (action for action in actions_of("app") if action.name != "command_palette")
 
     async def discover(self) -> Hits:
         for action in self._offers():
-            yield DiscoveryHit(self._title(action), self._run(action), help=action.help)
+            said = help_in(self._mode, action)
+            yield DiscoveryHit(self._title(action), self._run(action), help=said)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for action in self._offers():
             title = self._title(action)
-            score = max(matcher.match(title), matcher.match(action.help) / 2)
+            said = help_in(self._mode, action)
+            score = max(matcher.match(title), matcher.match(said) / 2)
             if score > 0:
                 shown = matcher.highlight(title)
-                yield Hit(score, shown, self._run(action), help=action.help)
+                yield Hit(score, shown, self._run(action), help=said)
 
     def _run(self, action: Action):  # type: ignore[no-untyped-def]
         app, screen = self.app, self.screen

@@ -159,6 +159,11 @@ class Workspace(Jobs, Problems):
 
     # -- live ------------------------------------------------------------------------------
 
+    @property
+    def watches(self) -> bool:
+        """Whether changes are looked out for as they happen."""
+        return self._watches
+
     def _watch(self, live: Live) -> None:
         run = partial(live.run, lambda: self.post_message(HomeChanged()))
         self.run_worker(run, group="watch", thread=True, exit_on_error=False)

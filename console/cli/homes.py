@@ -47,6 +47,12 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
     folder = Path(into) if into else Path(tempfile.mkdtemp(prefix="signoff-demo-")) / "home"
     write_sample(folder, session.now())
     there = replace(session, home=str(folder), kind=None, profile=None)
+    if not into:
+        from console.sample.knowledge import write_store
+
+        # A store of its own: nothing that is tried here reaches the person's notes.
+        notes = write_store(folder.parent, session.now())
+        there = replace(there, environ={**session.environ, **notes})
     if as_json:
         print_json({"ok": True, "home": str(folder)})
     elif into:

@@ -73,6 +73,10 @@ class Room(Jobs, Screen[None]):
     def queue_read(self) -> None:
         """The queue was read again; it is the app's ``reading``."""
 
+    def takes_back(self) -> bool:
+        """Undo what was decided in a place of its own; false where the home's newest is meant."""
+        return False
+
     def why_not(self, action: str) -> str | None:
         """Why ``action`` cannot run right now, in one sentence; ``None`` if it can."""
         return None

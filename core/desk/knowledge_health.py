@@ -3,14 +3,11 @@ settings it works."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from core.desk import knowledge
 from core.desk.check import Check
+from core.desk.knowledge_board import beside
 from core.desk.opening import Opened
 from core.errors import SignoffError
-from core.homes.base import Kind
 from core.homes.rag import chroma_write, schema
 from core.homes.rag.embedding import embedder_for
 from core.homes.rag.own import OwnStore
@@ -18,15 +15,7 @@ from core.homes.rag.own import OwnStore
 
 def checks(opened: Opened) -> list[Check]:
     """The store that goes with a home, and every setting with its value and source."""
-    home = Path(opened.environ.get("HOME") or os.path.expanduser("~"))
-    shelf = knowledge.open_store(
-        store=str(opened.found.home) if opened.found.kind is Kind.RAG else None,
-        environ=opened.environ,
-        user_home=home,
-        state=opened.state,
-        settings=opened.settings,
-        clock=opened.clock,
-    )
+    shelf = beside(opened)
     store = shelf.store
     found = [Check("knowledge", False, warning) for warning in knowledge.warnings(shelf)]
     if not (store.folder / store.file).exists():

@@ -20,6 +20,7 @@ from console.app import SignoffApp
 from console.render.line import Line
 from console.sample import write_sample
 from console.screens.journal import JournalScreen
+from console.screens.knowledge import KnowledgeScreen
 from console.screens.memory import MemoryScreen
 from console.screens.opening import Opening
 from console.screens.review import ReviewScreen
@@ -40,8 +41,8 @@ GROUPS = frozenset(
 )
 #: The keys of modes: their numbers move when another mode comes before them.
 _NUMBERS = {mode: str(number) for number, mode in enumerate(MODES, 1)}
-SESSIONS_MODE, SKILLS_MODE, MEMORY_MODE, JOURNAL_MODE = (
-    _NUMBERS[mode] for mode in ("sessions", "skills", "memory", "journal")
+SESSIONS_MODE, SKILLS_MODE, MEMORY_MODE, JOURNAL_MODE, KNOWLEDGE_MODE = (
+    _NUMBERS[mode] for mode in ("sessions", "skills", "memory", "journal", "knowledge")
 )
 #: Seconds after which a wait is a failure.
 DEADLINE = 20.0
@@ -57,7 +58,12 @@ def start_of(
             home=str(home),
             kind=None,
             profile=None,
-            environ={"HERMES_MANAGED_DIR": str(home.parent / "managed")},
+            environ={
+                "HERMES_MANAGED_DIR": str(home.parent / "managed"),
+                "HERMES_RAG_STORE": str(home.parent / "hermes-rag"),
+                "HERMES_RAG_WIKI_ROOT": str(home.parent / "wikis"),
+                "HERMES_RAG_PROJECTS_FILE": str(home.parent / "projects.yaml"),
+            },
             user_home=home.parent,
             state=home.parent / "state",
             settings=settings or Settings(),
@@ -159,6 +165,11 @@ class Console:
     @property
     def journal(self) -> JournalScreen:
         assert isinstance(self.app.screen, JournalScreen)
+        return self.app.screen
+
+    @property
+    def knowledge(self) -> KnowledgeScreen:
+        assert isinstance(self.app.screen, KnowledgeScreen)
         return self.app.screen
 
     @property

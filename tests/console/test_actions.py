@@ -12,6 +12,7 @@ from textual.binding import Binding
 from console.actions import ACTIONS, MODES, Action, actions_of, readme_table
 from console.app import SignoffApp
 from console.screens.journal import JournalScreen
+from console.screens.knowledge import KnowledgeScreen
 from console.screens.memory import MemoryScreen
 from console.screens.review import ReviewScreen
 from console.screens.sessions import SessionsScreen
@@ -25,6 +26,7 @@ SCREENS: dict[str, type] = {
     "skills": SkillsScreen,
     "memory": MemoryScreen,
     "journal": JournalScreen,
+    "knowledge": KnowledgeScreen,
     "app": SignoffApp,
 }
 README = Path(__file__).parents[2] / "README.md"

@@ -1,0 +1,240 @@
+"""The lists of the knowledge mode: projects, the notes or pieces of one, an answer; a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from console.places import short
+from console.render import ink
+from console.render.knowledge import (
+    LAYERS,
+    SHARED,
+    KnowledgeItem,
+    ProjectItem,
+    node_row,
+    project_row,
+)
+from console.screens import knowledge_reading as reading
+from console.screens.browser import Browser
+from console.screens.knowledge_reading import Place
+from console.screens.knowledge_rows import EVERYTHING, meant, parse
+from console.widgets.lines import LineView
+from console.widgets.rows import RowList, RowState
+
+if TYPE_CHECKING:
+    from core.desk.knowledge_board import Overview
+
+READING = "Reading the notes…"
+_NO_NOTE = "No note of it is kept. a keeps one, t shows what was taken in of its wiki and code."
+_NO_PIECE = "Nothing was taken in. `signoff knowledge ingest-{} DIR` does it, t goes on."
+_NO_HIT = "Nothing here says that. The search was by {}; esc goes back to the notes."
+_NO_ROW = "No row is shown: the filter leaves all out. esc takes it off."
+#: Cells of a title.
+TITLE = 64
+
+
+class KnowledgeLists(Browser):
+    """Both lists keep their cursor; one of them is shown."""
+
+    TITLES = ("Knowledge", "Project")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sentence = READING
+        self._seen: Overview | None = None
+        self._place = Place()
+        self._projects: dict[str, ProjectItem] = {}
+        self._items: dict[str, KnowledgeItem] = {}
+        self._total = 0
+        self._wanted = EVERYTHING
+        #: The row the cursor goes to once it is listed.
+        self._follow = ""
+
+    def panes(self) -> Iterable[Widget]:
+        line = Input(placeholder="status:live kind:gotcha words", id="filter")
+        projects = RowList(_paint_project, marks=False, id="projects")
+        projects.border_title = Content(self.TITLES[0])
+        nodes = RowList(_paint_node, marks=False, id="rows")
+        nodes.display = False
+        box = Vertical(line, projects, nodes, id="shelf")
+        box.set_classes("list boxed")
+        box.border_title = Content(self.TITLES[0])
+        detail = LineView(id="detail", classes="pane detail")
+        detail.border_title = Content(self.TITLES[1])
+        return (box, detail)
+
+    @property
+    def rows(self) -> RowList[Any]:
+        inside = bool(self._place.project)
+        return self.query_one("#rows" if inside else "#projects", RowList)
+
+    @property
+    def filter(self) -> Input:
+        return self.query_one("#filter", Input)
+
+    @property
+    def item(self) -> KnowledgeItem | None:
+        """The note or piece at the cursor."""
+        inside = self._place.project
+        return self._items.get(self.rows.cursor_key or "") if inside else None
+
+    @property
+    def project(self) -> str:
+        """The project on screen, or at the cursor; ``""`` while there is none."""
+        return self._place.project or self.rows.cursor_key or ""
+
+    # -- lists -----------------------------------------------------------------------------
+
+    def go(self, place: Place, *, read: bool = True) -> None:
+        """Show another place; it is read again."""
+        inside, self._place = self.rows.has_focus, place
+        self._items, self._total = {}, 0
+        self.query_one("#projects").display = not place.project
+        self.query_one("#rows").display = bool(place.project)
+        if inside:
+            self.rows.focus()
+        if read:
+            self.query_one("#rows", RowList).set_items((), news=False)
+            self.show_titles()
+            self.say(READING)
+            self.reload()
+        self.refresh_bindings()
+
+    def show_rows(self, *, news: bool = True) -> None:
+        """List what was read; cursors stay on their rows."""
+        projects = list(self._projects.values())
+        self.query_one("#projects", RowList).set_items(projects, news=news)
+        items = [item for item in self._items.values() if meant(item, self._wanted)]
+        self.query_one("#rows", RowList).set_items(items, news=news)
+        if self._follow and self.rows.move_to(self._follow):
+            self._follow = ""
+        self.show_titles()
+        self.show_empty(not projects, self.query_one("#projects"), self.detail)
+        if not self.rows.items:
+            self.say(self._why_none())
+        self.refresh_bindings()
+
+    def _why_none(self) -> str:
+        place = self._place
+        if not self._projects:
+            return self._why_empty()
+        if self._items:
+            return _NO_ROW
+        if place.answer is not None:
+            return _NO_HIT.format(reading.by(place.answer))
+        return _NO_NOTE if place.layer == "memory" else _NO_PIECE.format(place.layer)
+
+    def _why_empty(self) -> str:
+        seen = self._seen
+        if seen is None:
+            return READING
+        where = short(str(seen.folder))
+        state = "holds none" if seen.there else "is not there"
+        step = f"{seen.limits.learning}." if seen.limits.learning else "a keeps the first one."
+        return (
+            f"No notes of projects are kept yet: {where} {state}.\n\nWhat agents learn about your"
+            " projects appears here, with what took its place, beside what was taken in of wikis"
+            f" and code.\n\n{step}\n`signoff knowledge ingest-wiki DIR` and `ingest-code DIR` take"
+            " pages and code in. HERMES_RAG_STORE names another store."
+        )
+
+    def show_titles(self) -> None:
+        """What the list holds, and what stands beside it."""
+        box, place = self.query_one("#shelf"), self._place
+        shown = len(self.rows.items)
+        new = f"{self.rows.unseen:,} new" if self.rows.unseen else ""
+        if not place.project:
+            title = f"Projects ({shown:,})"
+        elif place.answer is not None:
+            query = place.answer.recalled.query
+            title = f"{self.name_of(place.project)}: {shown:,} by {reading.by(place.answer)}"
+            title += f" for “{query}”"
+            new = "  ".join(filter(None, (new, reading.asides(place.answer))))
+        else:
+            word = LAYERS[place.layer][1]
+            count = f"{shown:,}" if shown == self._total else f"{shown:,} of {self._total:,}"
+            title = f"{self.name_of(place.project)}: {word} ({count})"
+        box.border_title = ink.cut(title, TITLE)
+        box.border_subtitle = ink.cut(new, TITLE)
+        kind = "Project" if not place.project else "Note" if place.layer == "memory" else "Piece"
+        self.detail.border_title = Content(kind if place.answer is None else "Hit")
+
+    def name_of(self, project: str) -> str:
+        """A project as it is called on screen."""
+        item = self._projects.get(project)
+        return SHARED if item is not None and item.shared else project
+
+    def on_row_list_unseen_changed(self, message: RowList.UnseenChanged) -> None:
+        message.stop()
+        self.show_titles()
+
+    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+        if message.rows is self.rows:
+            super().on_row_list_highlighted(message)
+        message.stop()
+
+    # -- the filter ------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        self.filter.display = True
+        self.filter.focus()
+        self.flash("enter keeps the filter, esc takes it off")
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._wanted = parse(message.value)
+        self.show_rows(news=False)
+        self.draw(keep=True)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.flash("")
+        self.filter.display = bool(message.value.strip())
+        self.rows.focus()
+
+    def end_filter(self) -> None:
+        """All rows again."""
+        self.filter.value = ""
+        self.filter.display = False
+        self.rows.focus()
+
+    # -- in and out ------------------------------------------------------------------------
+
+    def action_open(self) -> None:
+        if self._place.project:
+            super().action_open()
+        elif (project := self.rows.cursor_key) is not None:
+            self.go(Place(project))
+
+    def action_close(self) -> None:
+        place = self._place
+        if self.filter.has_focus:
+            self.end_filter()
+        elif self.has_class("-inside") or self.detail.has_focus:
+            super().action_close()
+        elif self.filter.display:
+            self.end_filter()
+        elif place.answer is not None:
+            self.go(replace(place, answer=None))
+        elif place.project:
+            self.go(Place())
+
+    def action_layer(self) -> None:
+        layers = list(LAYERS)
+        here = layers.index(self._place.layer)
+        self.go(Place(self._place.project, layers[(here + 1) % len(layers)]))
+
+
+def _paint_project(item: ProjectItem, state: RowState) -> Sequence[Content]:
+    return project_row(item, state.width)
+
+
+def _paint_node(item: KnowledgeItem, state: RowState) -> Sequence[Content]:
+    return node_row(item, state.width)
