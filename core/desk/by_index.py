@@ -40,14 +40,20 @@ class Indexed:
 
 
 def gather(
-    db: Database, index: Index, through: int, query: Query, order: Order, limit: int
+    db: Database,
+    index: Index,
+    through: int,
+    query: Query,
+    order: Order,
+    limit: int,
+    sessions: frozenset[str] | None = None,
 ) -> Indexed | None:
     """What the index finds and the home confirms; ``None`` when the index cannot answer.
 
     ``through`` is the last message the index knows: later ones are looked at one by one.
+    ``sessions`` narrows to those that may hold a hit.
     """
     filters = query.filters
-    sessions = fulltext.sessions_of(db, filters.title, filters.workspace)
     categories = (Category.SAID, Category.CRON, *_let_in(filters))
     looked = _Looked(db, filters)
     newest: list[Place] | None = None

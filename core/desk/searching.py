@@ -122,10 +122,25 @@ def _by_index(opened: Opened, db: Database, query: Query, request: Request) -> _
     state = ready(opened, db, index)
     if state is None:
         return None
-    found = by_index.gather(db, index, state.through_id, query, request.order, request.limit)
+    sessions = _narrowed(opened, db, query.filters)
+    found = by_index.gather(
+        db, index, state.through_id, query, request.order, request.limit, sessions
+    )
     if found is None:
         return None
     return _Answer(found.gathering, found.query, Engine.INDEX, found.corrected)
+
+
+def _narrowed(opened: Opened, db: Database, filters: Filters) -> frozenset[str] | None:
+    """The sessions whose title and workspace the filters let in; ``None`` for all."""
+    found = None
+    if filters.title:
+        needle, titles = filters.title.casefold(), _TITLES.of(db, opened.found.home)
+        found = frozenset(each.id for each in titles if needle in each.title.casefold())
+    if filters.workspace:
+        here = fulltext.working_in(db, filters.workspace)
+        found = here if found is None else found & here
+    return found
 
 
 def _by_database(db: Database, query: Query, request: Request) -> _Answer:
@@ -225,7 +240,7 @@ def _named(db: Database, query: Query, titles: Sequence[Titled]) -> Iterator[Tit
     for needle in needles(query):
         titles = [each for each in titles if needle in each.flat]
     filters = query.filters
-    among = fulltext.sessions_of(db, "", filters.workspace)
+    among = fulltext.working_in(db, filters.workspace) if filters.workspace else None
     if filters.session_id:
         among = frozenset([filters.session_id])
     wanted = filters.title.casefold()

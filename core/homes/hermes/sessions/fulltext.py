@@ -207,17 +207,15 @@ def is_mostly_cron(db: Database) -> bool:
     return bool(2 * cron > all_)
 
 
-def sessions_of(db: Database, title: str, workspace: str) -> frozenset[str] | None:
-    """The sessions whose title and workspace hold these, in any case; ``None`` for all."""
-    if not title and not workspace:
-        return None
-    fields = chosen(_SESSION, db.columns("sessions"), "sessions")
-    found = set()
-    for key, _, named, root, cwd, _ in db.rows(f"SELECT {fields} FROM sessions"):
-        folder = word(root).strip() or word(cwd).strip()
-        if title.casefold() in word(named).casefold() and workspace.casefold() in folder.casefold():
-            found.add(word(key))
-    return frozenset(found)
+def working_in(db: Database, workspace: str) -> frozenset[str]:
+    """The sessions whose workspace holds this, in any case."""
+    fields = chosen(("id", "git_repo_root", "cwd"), db.columns("sessions"), "sessions")
+    needle = workspace.casefold()
+    return frozenset(
+        word(key)
+        for key, root, cwd in db.rows(f"SELECT {fields} FROM sessions")
+        if needle in (word(root).strip() or word(cwd).strip()).casefold()
+    )
 
 
 def families(db: Database, sessions: Iterable[str]) -> dict[str, tuple[str, str]]:
