@@ -113,7 +113,8 @@ def _node(
     else:
         head = ink.line(item.path, ink.TITLE)
     yield from _flow(head, width)
-    facts = (item.id, f"from {item.source}" if item.source else "", item.when)
+    source = "" if item.source in ("", "learn") else f"from {item.source}"
+    facts = (item.id, item.when[:16], source)
     yield from _flow(ink.line("  ".join(filter(None, facts)), ink.LABEL), width)
     if item.reason:
         yield from _flow(ink.line(f"Why: {item.reason}"), width)
@@ -145,10 +146,11 @@ def _step(item: KnowledgeItem, here: bool, last: bool, width: int) -> Iterator[L
     )
     for number, piece in enumerate(wrapped(head, width)):
         yield Line(piece, anchor=f"note {item.id}" if number == 0 else None)
+    stem = "  " if last else "│ "
     if here:
         # Its text stands above already.
+        yield from () if last else [Line(Content(stem))]
         return
-    stem = "  " if last else "│ "
     for piece in wrapped(ink.block(item.text, ink.LABEL), width, first=stem, rest=stem):
         yield Line(piece)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from console.render.knowledge_pages import merge_lines, project_lines
 from console.screens import knowledge_reading as reading
 from console.screens.confirm import Confirm
-from console.screens.knowledge_acting import AREAS, KnowledgeActing
+from console.screens.knowledge_acting import KnowledgeActing
+from console.screens.knowledge_keeping import AREAS
 from console.screens.knowledge_reading import Place
 from console.screens.knowledge_rows import merge_item
 from console.screens.note import NoteScreen

@@ -5,17 +5,22 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
 from sqlite3 import Connection
 
 import pytest
 
+from console.cli import homes
+from console.cli.session import Session
 from console.screens.sheet import Sheet
 from core.homes.rag import chroma_write, schema
 from core.homes.rag.learning import note_of
+from core.homes.rag.own import OwnStore
 from core.homes.rag.ranking import Searcher
 from tests.console.pilots import JOURNAL_MODE, KNOWLEDGE_MODE, MEMORY_MODE, NOW, open_console
+from tests.console.plain import Cli
 from tests.console.shelves import (
     IDS,
     TEXTS,
@@ -361,3 +366,33 @@ async def test_help_and_undo_say_what_they_do_here(home: Path) -> None:
         assert "Take back the newest decision on these notes" in console.text
         assert "decision or bulk step" not in console.text
         assert "Mark, step down" not in console.text
+
+
+# -- the demo --------------------------------------------------------------------------------------
+
+
+def test_the_demo_has_a_store_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = Cli(tmp_path, monkeypatch, capsys)
+    cli.setenv("HERMES_RAG_STORE", str(tmp_path / "own"))
+    opened: list[Session] = []
+
+    def run(session: Session, mode: str = "") -> int:
+        opened.append(session)
+        return 0
+
+    monkeypatch.setattr(homes, "interactive", lambda: True)
+    monkeypatch.setattr(homes, "open_console", run)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(tmp_path / "demo"))
+    assert cli("demo").code == 0
+    store = OwnStore(Path(opened[0].environ["HERMES_RAG_STORE"]), lambda: NOW)
+    assert store.folder == tmp_path / "demo" / "hermes-rag"
+    assert {name: store.count(name) for name in store.collections()} == {
+        "rag_global__memory": 1,
+        "rag_import-v1__memory": 2,
+        "rag_tallyport__code": 2,
+        "rag_tallyport__memory": 8,
+        "rag_tallyport__wiki": 5,
+    }
+    assert not (tmp_path / "own").exists()
