@@ -73,7 +73,8 @@ class KnowledgeScreen(KnowledgeActing):
         if not item.is_note:
             return "It was taken in from a file: change that, then take it in anew"
         if action == "step":
-            chain = self._chains.get(item.key, ())
+            if (chain := self._chains.get(item.key)) is None:
+                return "What came before and after it is still being read"
             return None if len(chain) > 1 else f"Nothing came before or after {item.short}"
         if seen.limits.deciding:
             return seen.limits.deciding
