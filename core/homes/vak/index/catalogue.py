@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from core.atomic import database
 from core.homes.vak.listing import LedgerFile
 from core.homes.vak.summaries import Summary
 
@@ -187,14 +187,13 @@ def reading(folder: Path) -> Iterator[Catalogue | None]:
 @contextmanager
 def writing(folder: Path) -> Iterator[Catalogue]:
     """The catalogue for writing; the caller holds the index. Raises ``sqlite3.Error``."""
-    new = not (folder / NAME).exists()
-    if new:
-        os.close(os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    database(folder / NAME)
     with closing(sqlite3.connect(folder / NAME)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         catalogue = Catalogue(connection)
-        if new:
+        # Empty: new, or left so by a crash.
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
             connection.executescript(_SCHEMA)
             catalogue.put("format", str(FORMAT))
             catalogue.commit()
