@@ -61,7 +61,7 @@ def export(
             )
         _print_lines(session, wanted)
         return
-    opened = session.open()
+    opened = session.following(names).open()
     done = exporting.export(opened, wanted, Path(out if out is not None else "."))
     files = {each.path: each.redacted for each in done}
     hidden = sum((Counter(counts) for counts in files.values()), Counter[str]())
@@ -77,7 +77,7 @@ def export(
 
 
 def _print_lines(session: Session, wanted: exporting.Wanted) -> None:
-    opened = session.open()
+    opened = session.following(wanted.names).open()
     with printing():
         sys.stdout.flush()
         # A terminal gets no raw control character.

@@ -30,6 +30,8 @@ _ENGINES = {
     Engine.LEXICAL: "Found by words.",
     Engine.FUSED: "Found by words and meaning.",
 }
+#: What ``recall --layer`` knows; another word gives the first line only.
+_LAYERS = (AUTO, *map(str, Layer))
 #: Notes listed unless more are asked for.
 LISTED = 40
 
@@ -113,7 +115,7 @@ def say_store(shelf: Shelf) -> None:
 @project_option
 @click.option(
     "--layer",
-    type=click.Choice([AUTO, *map(str, Layer)]),
+    metavar="|".join(_LAYERS),
     default=AUTO,
     show_default=True,
     help="Only this layer; memory has the notes of every project, too.",
@@ -148,6 +150,8 @@ def recall(
         paint.tell(_ENGINES[answer.engine], "dim")
     if answer.note:
         paint.remark(f"Answered {answer.note}")
+    if layer not in _LAYERS:
+        paint.remark(f"There is no layer {layer!r}: say {', '.join(_LAYERS)}")
 
 
 @knowledge.command()

@@ -79,6 +79,8 @@ def recall(
     """
     opened = session.open(rules)
     given: dict[str, object] = {key: said for key, said in arguments.items() if said is not None}
+    if exclude_session_ids:
+        given["exclude_session_ids"] = _ids(exclude_session_ids)
     if opened.found.kind is Kind.VAK:
         vak_recall.answer(
             session,
@@ -93,8 +95,6 @@ def recall(
         return
     if workspace or exclude or bare:
         raise UsageError("--workspace, --exclude and --no-curated are for vak homes", "Leave them")
-    if exclude_session_ids:
-        given["exclude_session_ids"] = _ids(exclude_session_ids)
     answer = asking.recall(opened, given)
     if explained:
         answer["effective_query"] = asking.explain(opened, str(given.get("query", "")))

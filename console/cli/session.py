@@ -5,12 +5,13 @@ The desk is imported when a home is opened: the console draws its first frame be
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +22,7 @@ import platformdirs
 from console.cli import paint
 from console.cli.streams import printing
 from core import clock
+from core.errors import NotFoundError
 from core.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -76,6 +78,20 @@ class Session:
         kinds.check(opened.found.kind)
         return opened
 
+    def following(self, links: Sequence[str]) -> Session:
+        """This session, on the profile that every one of ``links`` names, if the home has it.
+
+        A link is a pasted ``@session:profile/id``. A profile that was named beats it.
+        """
+        named = {_profile_of(link) for link in links}
+        other = named.pop() if len(named) == 1 and self.profile is None else ""
+        if other:
+            with contextlib.suppress(NotFoundError):
+                there = replace(self, profile=other)
+                there.open()
+                return there
+        return self
+
     def read(self, rules: str = "auto", *, stores: bool = False) -> Opened:
         """Open the home for a command that only reads: what hinders decisions is said aside."""
         from core.desk import overview
@@ -99,6 +115,15 @@ class Session:
         options = [part for key, value in named.items() if value for part in (key, value)]
         return paint.command(options, name, *ids)
 
+
+def _profile_of(link: str) -> str:
+    """The profile that a pasted link names, or nothing."""
+    rest = link.strip().removeprefix(LINK)
+    return rest.partition("/")[0].lower() if rest != link.strip() and "/" in rest else ""
+
+
+#: How a session is named across profiles; what follows is ``profile/id``.
+LINK = "@session:"
 
 pass_session = click.make_pass_decorator(Session)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")

@@ -86,6 +86,7 @@ def read(
     SESSION is an id, a unique beginning of one, or a pasted @session:profile/id. A long one shows
     its first 20 and last 10 messages, as the agent's own tool does.
     """
+    session = session.following([which])
     opened = session.open()
     found = desk.read(opened, which, around=around, window=window, everything=everything)
     if as_json:

@@ -185,7 +185,7 @@ def adopt(
         raise UsageError("Name the skills to adopt", "Or take all: signoff adopt --all-unmanaged")
     opened = _open(session, dry_run)
     planned = desk.adopt_all(opened) if everything else desk.adopt(opened, names)
-    _answer(session, opened, planned, dry_run, note, as_json)
+    _answer(session, opened, planned, dry_run, note, as_json, several=len(names) > 1)
 
 
 @click.command()
@@ -295,6 +295,7 @@ def _answer(
     note: str,
     as_json: bool,
     beside: Compared | None = None,
+    several: bool = False,
 ) -> None:
     """Carry a plan out (or only show it), say what became of it, leave with its exit code."""
     if planned.plan.outcome.category == "ambiguous":
@@ -312,7 +313,8 @@ def _answer(
         if beside is not None:
             _print_beside(session, planned, beside)
     if not receipt.ok:
-        sys.exit(3 if receipt.category in _UNKNOWN else 1)
+        # One unknown name among several is a refusal of the others: see the contract's exit codes.
+        sys.exit(3 if receipt.category in _UNKNOWN and not several else 1)
 
 
 def _expected(planned: Planned) -> Receipt:

@@ -21,7 +21,7 @@ from core.homes.vak.times import written
 #: Arguments of the other agent's tool that this one has not.
 _OTHERS = (
     *("session_id", "around_message_id", "window", "sort", "role_filter"),
-    *("current_session_id", "profile", "detail", "after", "before"),
+    *("current_session_id", "profile", "detail", "after", "before", "exclude_session_ids"),
 )
 _SNIPPET = 240
 
@@ -88,12 +88,11 @@ def shape(hit: Hit) -> shapes.Json:
 
 
 def _limit(given: object) -> int:
-    if given is None:
-        return desk.DEFAULT
+    """Arguments are text, and what is no number is the default, as with the other agent's tool."""
     try:
         return int(str(given))
     except ValueError:
-        raise UsageError(f"--limit {given} is no number", "Say 1 to 50") from None
+        return desk.DEFAULT
 
 
 def _print_hit(number: int, hit: Hit) -> None:

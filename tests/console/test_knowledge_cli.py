@@ -106,6 +106,16 @@ def test_recall_for_people_is_exactly_the_stated_lines(cli: Cli) -> None:
     assert answer.err == ""
 
 
+def test_a_layer_that_is_none_gives_the_header_line(cli: Cli) -> None:
+    """Specification memory-rag, section 6: any other word yields the header line only."""
+    plain(cli, "learn", SIX_HOURS)
+    answer = plain(cli, "recall", "older jobs", "--layer", "notes")
+    assert (answer.code, answer.out) == (0, "Recall [api] for: older jobs\n")
+    assert answer.err == "signoff: There is no layer 'notes': say auto, wiki, code, memory.\n"
+    said = api(cli, "recall", "older jobs", "--layer", "notes")
+    assert (said["text"], said["hits"]) == ("Recall [api] for: older jobs", [])
+
+
 @pytest.mark.parametrize("embedder", ["none", "wordllama"])
 def test_a_terminal_is_told_which_search_answered(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, embedder: str

@@ -86,6 +86,25 @@ def test_a_pasted_link_is_a_session(past: tuple[Cli, str]) -> None:
     assert answer.json["session_id"] == "20260701_090000_a1b2c3"
 
 
+def test_a_pasted_link_into_another_profile_is_followed(past: tuple[Cli, str]) -> None:
+    """Contract: SESSION may be a pasted ``@session:profile/id``."""
+    cli, home = past
+    fixture_home(Path(home) / "profiles" / "work")
+    link = "@session:work/20260701_090000_a1b2c3"
+    answer = cli("--home", home, "read", link, "--json").json
+    assert (answer["profile"], answer["session_id"]) == ("work", "20260701_090000_a1b2c3")
+    assert " --profile work read " in cli("--home", home, "read", link).out.replace("\n", " ")
+    out = str(cli.folder / "out")
+    done = cli("--home", home, "export", link, link, "--out", out, "--json").json
+    assert {each["session_id"] for each in done["exported"]} == {"20260701_090000_a1b2c3"}
+    assert done["profile"] == "work"
+    # A profile that was named beats the link, and links into two profiles are no one's.
+    for words in ((link, link.replace("work", "default")), (link,)):
+        named = () if len(words) > 1 else ("--profile", "default")
+        said = cli("--home", home, *named, "export", *words, "--out", out, "--json")
+        assert (said.code, said.json["error"]["code"]) == (3, "not_found")
+
+
 def test_stats_counts_what_the_agents_own_leaves_out(past: tuple[Cli, str]) -> None:
     """The agent's ``stats`` names 29 of 51 sessions (spec, section 4.2)."""
     cli, home = past

@@ -435,3 +435,12 @@ def test_as_agent_leaves_out_what_signoff_holds_back(cli: Cli, home: Path) -> No
     theirs = {line["name"] for line in said(cli, home, "curate", "--as-agent")["transitions"]}
     assert theirs - ours == {"terraform-drift-check"}
     assert ours < theirs
+
+
+def test_of_several_names_to_adopt_any_unknown_one_is_a_refusal(cli: Cli, home: Path) -> None:
+    """Contract, exit status: with several, 1 where any is not ok; 3 for an unknown name alone."""
+    before = tree(home)
+    assert said(cli, home, "adopt", "nosuch")["exit"] == 3
+    found = said(cli, home, "adopt", "meeting-notes", "nosuch")
+    assert (found["exit"], found["ok"], found["category"]) == (1, False, "skill_not_found")
+    assert tree(home) == before

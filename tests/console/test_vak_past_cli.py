@@ -105,6 +105,15 @@ def desk(home: Path) -> Opened:
     )
 
 
+def test_the_arguments_of_recall_are_text(run: Run) -> None:
+    """Contract: ``--limit=many`` is no usage error; the default is 8 and 1 to 50 are possible."""
+    for said, count in (("many", 8), ("", 8), ("1e3", 8), ("0", 1), ("-5", 1), ("2", 2)):
+        assert len(run("recall", "--query", "deploy", f"--limit={said}")["hits"]) == count
+    # What another agent's tool takes is said to be unknown, not left aside.
+    refused = run("recall", "--query", "deploy", "--exclude-session-ids", TALK, code=2)
+    assert "--exclude-session-ids" in refused["error"]["message"]
+
+
 # -- the index -----------------------------------------------------------------------------
 
 
