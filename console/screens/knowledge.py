@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from console.render.knowledge import LAYERS
 from console.render.knowledge_pages import merge_lines, project_lines
 from console.screens import knowledge_reading as reading
 from console.screens.confirm import Confirm
@@ -114,7 +115,12 @@ class KnowledgeScreen(KnowledgeActing):
         work = partial(reading.page_of, shelf, seen, item.key)
         self.start_job("sheet", work, show, self.not_read)
 
-    # -- along the chain, and out ----------------------------------------------------------
+    # -- along layers and chains, and out ----------------------------------------------------------
+
+    def action_layer(self) -> None:
+        layers = list(LAYERS)
+        here = layers.index(self._place.layer)
+        self.go(Place(self._place.project, layers[(here + 1) % len(layers)]))
 
     def action_step(self, step: int) -> None:
         if (item := self.item) is None:

@@ -25,6 +25,7 @@ from console.screens import knowledge_reading as reading
 from console.screens.browser import Browser
 from console.screens.knowledge_reading import Place
 from console.screens.knowledge_rows import EVERYTHING, meant, parse
+from console.widgets.bars import KeyBar
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
@@ -116,7 +117,10 @@ class KnowledgeLists(Browser):
         if self._follow and self.rows.move_to(self._follow):
             self._follow = ""
         self.show_titles()
-        self.show_empty(not projects, self.query_one("#projects"), self.detail)
+        nothing = not projects or (bool(self._place.project) and not self._items)
+        # The frame is the box's: this is the title of what is said in the list's place.
+        self.rows.border_title = self.query_one("#shelf").border_title if projects else "Knowledge"
+        self.show_empty(nothing, self.rows, self.detail)
         if not self.rows.items:
             self.say(self._why_none())
         self.refresh_bindings()
@@ -161,6 +165,8 @@ class KnowledgeLists(Browser):
             word = LAYERS[place.layer][1]
             count = f"{shown:,}" if shown == self._total else f"{shown:,} of {self._total:,}"
             title = f"{self.name_of(place.project)}: {word} ({count})"
+        if self._items and not shown:
+            new = "the filter leaves all out"
         box.border_title = ink.cut(title, TITLE)
         box.border_subtitle = ink.cut(new, TITLE)
         kind = "Project" if not place.project else "Note" if place.layer == "memory" else "Piece"
@@ -181,6 +187,16 @@ class KnowledgeLists(Browser):
         message.stop()
 
     # -- the filter ------------------------------------------------------------------------
+
+    def on_descendant_focus(self) -> None:
+        self._keys_of_the_line()
+
+    def on_descendant_blur(self) -> None:
+        self._keys_of_the_line()
+
+    def _keys_of_the_line(self) -> None:
+        """While a line is typed its letters are no keys: the bar does not offer them."""
+        self.query_one(KeyBar).set_class(self.filter.has_focus, "-typing")
 
     def action_filter(self) -> None:
         self.filter.display = True
@@ -217,7 +233,7 @@ class KnowledgeLists(Browser):
         place = self._place
         if self.filter.has_focus:
             self.end_filter()
-        elif self.has_class("-inside") or self.detail.has_focus:
+        elif not self.has_class("-empty") and (self.has_class("-inside") or self.detail.has_focus):
             super().action_close()
         elif self.filter.display:
             self.end_filter()
@@ -225,11 +241,6 @@ class KnowledgeLists(Browser):
             self.go(replace(place, answer=None))
         elif place.project:
             self.go(Place())
-
-    def action_layer(self) -> None:
-        layers = list(LAYERS)
-        here = layers.index(self._place.layer)
-        self.go(Place(self._place.project, layers[(here + 1) % len(layers)]))
 
 
 def _paint_project(item: ProjectItem, state: RowState) -> Sequence[Content]:

@@ -15,6 +15,7 @@ import pytest
 from console.cli import homes
 from console.cli.session import Session
 from console.screens.sheet import Sheet
+from console.widgets.bars import KeyBar
 from core.homes.rag import chroma_write, schema
 from core.homes.rag.learning import note_of
 from core.homes.rag.own import OwnStore
@@ -167,7 +168,10 @@ async def test_the_filter(home: Path, line: str, found: list[str]) -> None:
 
 async def test_a_filter_that_leaves_nothing_says_so(home: Path) -> None:
     async with knowledge_on(home, "tallyport") as console:
-        await console.press("slash", *"kangaroo", "enter")
+        await console.press("slash", *"kangaroo")
+        assert console.knowledge.query_one(KeyBar).styles.visibility == "hidden"
+        await console.press("enter")
+        assert console.knowledge.query_one(KeyBar).styles.visibility == "visible"
         assert console.words == "No row is shown: the filter leaves all out. esc takes it off."
 
 
@@ -247,6 +251,26 @@ async def test_what_an_answer_lacks_is_said(home: Path) -> None:
         await console.press("s", *"kangaroo", "enter")
         said = "Nothing here says that. The search was by words; esc goes back to the notes."
         assert console.words == said
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
+async def test_what_is_said_instead_of_rows_is_seen_in_any_width(
+    home: Path, size: tuple[int, int]
+) -> None:
+    async with knowledge_on(home, "import-v1", size=size) as console:
+        await console.press("s", *"kangaroo", "enter")
+        assert "import-v1: 0 by words for “kangaroo”" in console.picture
+        assert "Nothing here says that." in console.picture
+        await console.press("escape")
+        assert shown(console) == ["stage", "order"]
+        assert console.knowledge.rows.has_focus
+        await console.press("t")
+        assert "Nothing was taken in." in console.picture
+        await console.press("escape")
+        assert title(console) == "Projects (3)"
+        assert console.knowledge.rows.has_focus
+        await console.press("enter", "slash", *"kangaroo", "enter")
+        assert "the filter leaves all out" in console.picture
 
 
 async def test_a_question_is_asked_once_however_often_the_list_is_read(home: Path) -> None:
