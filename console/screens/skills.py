@@ -34,6 +34,7 @@ class SkillsScreen(SkillCurating):
             "restore": self.why_not_restore,
             "curate": self._why_not_curate,
             "adopt": self._why_not_adopt,
+            "adopt_all": self._why_not_adopt_all,
             "rollback": self._why_not_rollback,
             "edit": self._why_not_edit,
             "review": self._why_not_review,
@@ -64,6 +65,14 @@ class SkillsScreen(SkillCurating):
         if any(row.skill.provenance == "user" for row in rows):
             return None
         return "Only a skill that the curator does not manage yet can be adopted"
+
+    def _why_not_adopt_all(self) -> str | None:
+        board = self._board
+        if board is not None and board.blocked:
+            return f"The usage rows cannot be read ({board.blocked}): nothing is written"
+        if board is not None and any(row.skill.provenance == "user" for row in board.rows):
+            return None
+        return "The curator manages every skill that it could"
 
     def _why_not_rollback(self) -> str | None:
         has = self._board is not None and self._board.snapshots

@@ -82,6 +82,22 @@ class SkillCurating(SkillRestoring):
         if folders:
             self.carry(planner, folders[0])
 
+    def action_adopt_all(self) -> None:
+        """Shown first: the next run may archive what is old already."""
+        opened = self.signoff.opened
+        if opened is None:
+            return
+
+        def work() -> Planned:
+            from core.desk.skills import adopt_all
+
+            return adopt_all(opened)
+
+        def ask(planned: Planned) -> None:
+            self.confirm("Adopt all unmanaged skills", "adopts them", planned)
+
+        self.start_job("sheet", work, ask, self.not_planned)
+
     # -- rollback --------------------------------------------------------------------------
 
     def action_rollback(self) -> None:

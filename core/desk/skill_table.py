@@ -270,11 +270,19 @@ def _rows(
     only: Skill | None = None,
 ) -> tuple[Row, ...]:
     pass_ = predict(view, terms)
-    says = {line.name: f"{line.to}: {line.why}" for line in pass_.transitions}
-    says |= {line.name: line.why for line in pass_.skipped}
+    # By folder: a run looks at one skill of a name, and says nothing of its twins.
+    says = {line.folder: f"{line.to}: {line.why}" for line in pass_.transitions}
+    says |= {line.folder: line.why for line in pass_.skipped}
     becomes = {line.folder: line.to for line in pass_.transitions}
-    held = {line.name for line in pass_.skipped if line.rule in ("held", "cron", "pinned")}
+    held = {line.folder for line in pass_.skipped if line.rule in ("held", "cron", "pinned")}
     skills = inventory.skills if only is None else (only,)
+    taken = {line.name: line.folder for line in pass_.transitions}
+    taken |= {line.name: line.folder for line in pass_.skipped}
+    for skill in skills:
+        if skill.twins and skill.folder not in says and skill.name in taken:
+            first = taken[skill.name]
+            says[skill.folder] = f"a run takes {first} for that name, and never looks here"
+            held.add(skill.folder)
     return tuple(
         _row(
             view,
@@ -282,9 +290,9 @@ def _rows(
             terms,
             offering,
             around,
-            says.get(skill.name, ""),
+            says.get(skill.folder, ""),
             becomes.get(skill.folder, ""),
-            skill.name in held,
+            skill.folder in held,
         )
         for skill in skills
     )

@@ -19,7 +19,7 @@ from core.homes.hermes.curator.curate import Prediction, plan_curate, predict
 from core.homes.hermes.curator.editing import plan_edit
 from core.homes.hermes.curator.inventory import Terms, read_inventory
 from core.homes.hermes.curator.packages import read_packages
-from core.homes.hermes.curator.pinning import plan_adopt, plan_pin, unmanaged
+from core.homes.hermes.curator.pinning import plan_adopt, plan_adopt_all, plan_pin
 from core.homes.hermes.curator.pruning import Idle, prune_list
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.rollback import Difference, plan_rollback
@@ -107,12 +107,7 @@ def adopt(opened: Opened, names: Sequence[str]) -> Planned:
 
 def adopt_all(opened: Opened) -> Planned:
     """Let the curator manage every skill that it could and does not yet."""
-
-    def work(view: View, terms: Terms) -> Outcome:
-        found = unmanaged(read_inventory(view, terms.config, terms.rules))
-        return plan_adopt(view, terms, [skill.folder for skill in found])
-
-    return _plan(opened, "adopt", "all unmanaged skills", work)
+    return _plan(opened, "adopt", "all unmanaged skills", plan_adopt_all)
 
 
 def pause(opened: Opened, paused: bool = True) -> Planned:

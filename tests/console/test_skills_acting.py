@@ -296,6 +296,26 @@ async def test_capital_a_adopts_what_the_curator_does_not_manage(home: Path) -> 
         assert tree(home) == before
 
 
+async def test_capital_m_shows_all_that_it_adopts_and_takes_them_as_one_step(home: Path) -> None:
+    other = home / "skills/ops/by-hand"
+    other.mkdir()
+    (other / "SKILL.md").write_text("---\nname: by-hand\ndescription: x\n---\n\nbody\n")
+    before = tree(home)
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE, "M")
+        assert "The curator manages by-hand, support-reply from now on" in console.picture
+        await console.press("escape")
+        assert tree(home) == before
+        await console.press("M")
+        await console.press("y")
+        assert row(home, "support-reply")["created_by"] == "agent"
+        assert row(home, "by-hand")["created_by"] == "agent"
+        await console.press("M")
+        assert console.flash == "The curator manages every skill that it could"
+        await console.press("u")
+        assert tree(home) == before
+
+
 async def test_capital_r_puts_a_snapshot_back_after_showing_what_changes(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:

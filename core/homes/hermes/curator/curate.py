@@ -61,6 +61,7 @@ class Skipped:
     """A candidate that stays as it is. ``seeded``: its clock is started."""
 
     name: str
+    folder: str
     rule: str
     why: str
     seeded: bool = False
@@ -202,13 +203,15 @@ def _predict(view: View, terms: Terms, as_agent: bool) -> Prediction:
         if held or decision.to is None:
             seeds = decision.rule in (Rule.FIRST_SIGHT, Rule.REANCHOR)
             rule = "held" if held else str(decision.rule)
-            skipped.append(Skipped(skill.name, rule, said, seeds and not skill.row_is_odd))
+            seeded = seeds and not skill.row_is_odd
+            skipped.append(Skipped(skill.name, skill.folder, rule, said, seeded))
             continue
         moved = None
         if decision.to == ARCHIVED:
             target = _moves_to(view, skill, terms, taken, gone)
             if not target:
-                skipped.append(Skipped(skill.name, "cannot_move", "its folder cannot be moved"))
+                said = "its folder cannot be moved"
+                skipped.append(Skipped(skill.name, skill.folder, "cannot_move", said))
                 continue
             moved = (skill.folder, target)
             taken.add(target)

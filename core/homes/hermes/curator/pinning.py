@@ -86,6 +86,14 @@ def plan_adopt(view: View, terms: Terms, tokens: Sequence[str]) -> Outcome:
     return Outcome("ok", message, tuple(edits), findings, claims=claims, locks=(usage.LOCK,))
 
 
+def plan_adopt_all(view: View, terms: Terms) -> Outcome:
+    """Let the curator manage every skill that it could and does not yet."""
+    inventory = read_inventory(view, terms.config, terms.rules)
+    if inventory.origins.problem:
+        return Outcome("unreadable_target", f"{inventory.origins.problem}.")
+    return plan_adopt(view, terms, [skill.folder for skill in unmanaged(inventory)])
+
+
 def unmanaged(inventory: Inventory) -> tuple[Skill, ...]:
     """The skills that can be adopted and are not yet; hand-written ones mostly."""
     return tuple(
