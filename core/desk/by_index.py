@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from core.conversations import Filters, Order
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.opening import Database
-from core.recall.gather import Gathering, Place, Verdict, judge
+from core.recall.gather import CRON, Gathering, Place, Verdict, judge
 from core.recall.index import Candidate, Candidates, Category, Index
 from core.recall.query import Query, matches
 
@@ -87,8 +87,10 @@ class _Looked:
         self._filters = filters
         self.ids: set[int] = set()
         self.places: dict[int, Place] = {}
-        #: The session of each group of which a message was found that no filter leaves out.
+        #: The session of each group of which a message was found that no filter leaves out; and
+        #: which of these groups are of cron jobs.
         self.sessions: dict[int, str] = {}
+        self.crons: set[int] = set()
 
     @property
     def gone(self) -> set[int]:
@@ -105,7 +107,10 @@ class _Looked:
         for place in fulltext.places(self._db, list(groups), self._filters):
             self.places[place.id] = place
             if judge(self._filters, place) is Verdict.HIT:
-                self.sessions[groups[place.id]] = place.session_id
+                group = groups[place.id]
+                self.sessions[group] = place.session_id
+                if place.origin.source == CRON:
+                    self.crons.add(group)
 
 
 def _by_category(hits: Iterable[Candidate]) -> Counter[Category]:
@@ -139,13 +144,20 @@ def _gathered(
     """Everything in ``order``; what the index does not know yet is newer than all it knows.
 
     A row of the home costs ten times what a candidate costs, and of most sessions the first will
-    do: the others are only counted, and so are sessions behind the last that is shown.
+    do: the others are only counted, and so are sessions behind the last that is shown. Hidden
+    messages may be of cron jobs, and then stand among the others of these.
     """
     shown = sorted(hits, key=lambda hit: hit.category in _CRONS)
     firsts = list({hit.group: hit for hit in reversed(shown)}.values())[::-1]
     looked.look(shown[:LOOKED] + firsts[: gathering.limit])
     if len(looked.sessions) < gathering.limit:
         looked.look(hit for hit in shown if hit.group not in looked.sessions)
+    elif len(looked.sessions) - len(looked.crons) < gathering.limit:
+        looked.look(
+            hit for hit in shown if hit.category not in _CRONS and hit.group not in looked.sessions
+        )
+    mixed = looked.crons & {hit.group for hit in hits if hit.category is Category.HIDDEN}
+    looked.look(hit for hit in hits if hit.group in mixed)
     known = [looked.places[hit.id] for hit in hits if hit.id in looked.places]
     for places in (known, reversed(newest)) if order is Order.OLDEST else (newest, known):
         gathering.add(places)

@@ -222,3 +222,30 @@ def test_messages_behind_those_looked_at_are_counted(tmp_path: Path) -> None:
     few = ask(home, tmp_path, 3, Order.RANKED, on=True)
     assert [hit.more for hit in few.hits] == [19] * 3
     assert few.total_sessions == 5
+
+
+@pytest.mark.parametrize("order", Order)
+def test_hidden_rows_of_cron_jobs_take_no_place_of_people(tmp_path: Path, order: Order) -> None:
+    """Scaffolding that a cron job met says the word before people and often; it is asked for."""
+    home = make_home(tmp_path / "home", version=25)
+    insert(home, "sessions", *({"id": f"job{n}", "source": "cron"} for n in range(CRONS)))
+    insert(home, "sessions", *({"id": f"person{n}"} for n in range(PEOPLE)))
+    said: list[dict[str, object]] = []
+    for n in range(CRONS):
+        said += [
+            {"session_id": f"job{n}", "content": text, "timestamp": AT + n, "display_kind": kind}
+            for text, kind in (("a harbour", None), ("harbour", "hidden"), ("the harbour", None))
+        ]
+    people = [
+        {"session_id": f"person{n}", "content": "the harbour, " + "far from here, " * 40}
+        for n in range(PEOPLE)
+    ]
+    half = len(said) // 2
+    insert(home, "messages", *said[:half], *people, *said[half:])
+    desk = feed(home, tmp_path)
+    request = Request("harbour", UTC, Filters(with_hidden=True), order, PEOPLE + 5)
+    hits = search(desk, request).hits
+    assert {hit.session_id for hit in hits[:PEOPLE]} == {f"person{n}" for n in range(PEOPLE)}
+    if order is not Order.RANKED:
+        without = search(opened(home, tmp_path, on=False), request).hits
+        assert [hit.message_id for hit in hits] == [hit.message_id for hit in without]

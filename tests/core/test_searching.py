@@ -238,3 +238,21 @@ def test_a_count_that_is_not_whole_says_so(tmp_path: Path) -> None:
     assert len(found.hits) == 5 <= found.total_sessions < 3_000
     few = ask(home, tmp_path, "in:s7 kiln", limit=5)
     assert (few.total_sessions, few.is_whole) == (0, True)
+
+
+def test_hidden_sessions_that_are_asked_for_take_no_place_of_people(tmp_path: Path) -> None:
+    """Newest first a walk stops early; it took three hidden sessions for all three people."""
+    home = make_home(tmp_path / "home")
+    crons, people = 40, 3
+    insert(home, "sessions", *({"id": f"person{n}"} for n in range(people)))
+    insert(home, "sessions", *({"id": f"job{n}", "source": "cron"} for n in range(crons)))
+    insert(home, "sessions", *({"id": f"tool{n}", "source": "tool"} for n in range(people)))
+    said = [f"person{n}" for n in range(people)] * 30 + [f"job{n}" for n in range(crons)] * 30
+    said += [f"tool{n}" for n in range(people)]
+    insert(home, "messages", *({"session_id": each, "content": "kiln"} for each in said))
+    desk = opened(home, tmp_path)
+    request = Request("kiln", UTC, Filters(with_hidden=True), Order.NEWEST, limit=10)
+    found = search(desk, request)
+    assert [hit.session_id for hit in found.hits[:6]] == [
+        "tool2", "tool1", "tool0", "person2", "person1", "person0",
+    ]  # fmt: skip

@@ -193,9 +193,9 @@ def scan(
                 yield key
 
 
-def people(db: Database) -> int:
-    """How many sessions are neither of cron jobs nor of hidden sources."""
-    others = (CRON, *sorted(HIDDEN))
+def people(db: Database, *, with_hidden: bool = False) -> int:
+    """How many sessions are not of cron jobs, nor of hidden sources unless so asked."""
+    others = (CRON,) if with_hidden else (CRON, *sorted(HIDDEN))
     sql = f"SELECT count(*) FROM sessions WHERE source NOT IN ({_marks(others)})"
     return int(db.rows(sql, others)[0][0])
 

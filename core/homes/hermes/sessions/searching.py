@@ -46,7 +46,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     Time that is up ends it with what was found until then, and the note says so. Raises
     :class:`core.errors.UnreadableError`.
     """
-    people = fulltext.people(db)
+    people = fulltext.people(db, with_hidden=filters.with_hidden or bool(filters.sources))
     found = Gathering(filters, limit, people)
     note = fulltext.usable(db)
     engine = Engine.SCAN
