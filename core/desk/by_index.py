@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from core.conversations import Filters, Order
 from core.homes.hermes.sessions import fulltext
@@ -148,8 +149,10 @@ def _gathered(
     messages may be of cron jobs, and then stand among the others of these.
     """
     shown = sorted(hits, key=lambda hit: hit.category in _CRONS)
-    firsts = list({hit.group: hit for hit in reversed(shown)}.values())[::-1]
-    looked.look(shown[:LOOKED] + firsts[: gathering.limit])
+    firsts: dict[int, Candidate] = {}
+    for hit in shown:
+        firsts.setdefault(hit.group, hit)
+    looked.look([*shown[:LOOKED], *islice(firsts.values(), gathering.limit)])
     if len(looked.sessions) < gathering.limit:
         looked.look(hit for hit in shown if hit.group not in looked.sessions)
     elif len(looked.sessions) - len(looked.crons) < gathering.limit:

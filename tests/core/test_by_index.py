@@ -249,3 +249,17 @@ def test_hidden_rows_of_cron_jobs_take_no_place_of_people(tmp_path: Path, order:
     if order is not Order.RANKED:
         without = search(opened(home, tmp_path, on=False), request).hits
         assert [hit.message_id for hit in hits] == [hit.message_id for hit in without]
+
+
+@pytest.mark.parametrize("order", [Order.NEWEST, Order.OLDEST])
+def test_sessions_come_in_the_order_of_their_first_hits(tmp_path: Path, order: Order) -> None:
+    """Found by a generated home: they came in the order of their last hits, behind those looked
+    at one by one, so that a session with an early and a late hit was left out."""
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", *({"id": each} for each in "abc"))
+    said = "a" * (by_index.LOOKED + 10) + "bcb"
+    said = said if order is Order.OLDEST else said[::-1]
+    insert(home, "messages", *({"session_id": each, "content": "harbour"} for each in said))
+    desk = feed(home, tmp_path)
+    found = search(desk, Request("harbour", UTC, order=order, limit=2))
+    assert [hit.session_id for hit in found.hits] == ["a", "b"]
