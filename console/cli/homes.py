@@ -208,7 +208,8 @@ def gate(session: Session, state: str, subsystem: str | None, as_json: bool) -> 
     writes without asking.
     """
     subsystems = (subsystem,) if subsystem else gates.SUBSYSTEMS
-    opened = session.open()
+    # A gate that is off lets everything to come in unasked: that is for the person to decide.
+    opened = session.open() if state == "on" else session.decide()
     receipt = gates.set_gate(opened, state == "on", subsystems)
     answer(session, opened, iter([receipt]), as_json, "done")
 

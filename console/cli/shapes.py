@@ -226,12 +226,12 @@ def results(opened: Opened, receipts: Sequence[Receipt]) -> Json:
 
 
 def _installed(opened: Opened, receipt: Receipt) -> Json:
-    """The skill that a promotion on a vak home installed."""
-    if opened.found.kind is not Kind.VAK or not receipt.ok:
+    """The skill that a promotion on a vak home installed; null where none was."""
+    if opened.found.kind is not Kind.VAK:
         return {}
     skills = [path.split("/") for path in receipt.changed]
     names = [parts[1] for parts in skills if parts[0] == "skills" and parts[2:] == ["SKILL.md"]]
-    return {"installed": names[0]} if names else {}
+    return {"installed": names[0] if names and receipt.category == "ok" else None}
 
 
 def result(receipt: Receipt) -> Json:

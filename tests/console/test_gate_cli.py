@@ -61,3 +61,16 @@ def test_what_a_migration_would_do_is_said_with_the_success(cli: Cli) -> None:
     assert "memory.write_mode is an old key" in result["message"]
     assert [found["code"] for found in result["findings"]] == ["legacy_key"]
     assert states(cli, home)[0] == "on"
+
+
+def test_without_a_terminal_no_gate_is_opened_where_deciding_needs_one(cli: Cli) -> None:
+    """Contract, ``decide_needs_terminal``: an agent with a shell cannot decide for the person."""
+    closed = OPEN.replace("false", "true")
+    home = home_with(cli, closed)
+    (cli.folder / "settings.toml").write_text("decide_needs_terminal = true\n")
+    answer = cli("gate", "off", "--json", home=home)
+    assert (answer.code, answer.json["error"]["code"]) == (1, "needs_terminal")
+    assert (home / "config.yaml").read_text() == closed
+    (home / "config.yaml").write_text(OPEN)
+    assert cli("gate", "on", "--json", home=home).code == 0
+    assert states(cli, home) == ["on", "on"]

@@ -116,7 +116,8 @@ def test_a_promotion_is_verbatim_and_can_be_taken_back(run: Run, home: Path, ver
     assert result["installed"] == "rotate-release-tags"
     assert (home / "skills/rotate-release-tags/SKILL.md").read_bytes() == text
     assert not (home / f"skill-proposals/{ATLAS}/{READY}.md").exists()
-    run("undo")
+    (undone,) = run("undo")["results"]
+    assert (undone["category"], undone["installed"]) == ("undone", None)
     assert snapshot(home) == before
     assert not (home / "skills/rotate-release-tags").exists()
 
@@ -124,7 +125,7 @@ def test_a_promotion_is_verbatim_and_can_be_taken_back(run: Run, home: Path, ver
 def test_a_clash_is_refused_and_lands_under_another_name(run: Run, home: Path) -> None:
     before = snapshot(home)
     (refused,) = run("approve", CLASH, code=1)["results"]
-    assert refused["category"] == "skill_exists"
+    assert (refused["category"], refused["installed"]) == ("skill_exists", None)
     assert snapshot(home) == before
     (result,) = run("approve", CLASH, "--as", "second-list")["results"]
     assert result["installed"] == "second-list"
