@@ -164,44 +164,12 @@ class Index:
 
     def drop(self, ids: Iterable[int]) -> bool:
         """Forget messages that the home does not hold any more; false when that must wait."""
-        gone = list(ids)
-        if not gone or not self._usable():
-            return not gone
-        try:
-            with files.writing(self._folder) as mine:
-                about = files.read_about(self._folder) if mine else None
-                if about is None or not _is_ours(about):
-                    return False
-                with Builder(self._folder, about) as builder:
-                    builder.drop(gone)
-                    builder.commit(complete=about.complete)
-                    builder.finish()
-            return True
-        except (IndexTroubleError, OSError) as trouble:
-            self._problem = str(trouble)
-            return False
+        return self._change(list(ids), ())
 
     def renew(self, documents: Iterable[Document]) -> bool:
         """Take these messages in anew, whose text changed; false when that must wait."""
         fresh = list(documents)
-        if not fresh or not self._usable():
-            return not fresh
-        try:
-            with files.writing(self._folder) as mine:
-                about = files.read_about(self._folder) if mine else None
-                if about is None or not _is_ours(about):
-                    return False
-                with Builder(self._folder, about) as builder:
-                    builder.drop([document.id for document in fresh])
-                    for document in fresh:
-                        builder.add(document)
-                    builder.through = max(builder.through, about.through)
-                    builder.commit(complete=about.complete)
-                    builder.finish()
-            return True
-        except (IndexTroubleError, OSError) as trouble:
-            self._problem = str(trouble)
-            return False
+        return self._change([document.id for document in fresh], fresh)
 
     def delete(self) -> None:
         """Delete the index and its folder. Raises :class:`LockedError` while it is being fed."""
@@ -226,6 +194,26 @@ class Index:
 
     def _usable(self) -> bool:
         return self._on and files.available()
+
+    def _change(self, gone: list[int], fresh: Iterable[Document]) -> bool:
+        if not gone or not self._usable():
+            return not gone
+        try:
+            with files.writing(self._folder) as mine:
+                about = files.read_about(self._folder) if mine else None
+                if about is None or not _is_ours(about):
+                    return False
+                with Builder(self._folder, about) as builder:
+                    builder.drop(gone)
+                    for document in fresh:
+                        builder.add(document)
+                    builder.through = max(builder.through, about.through)
+                    builder.commit(complete=about.complete)
+                    builder.finish()
+            return True
+        except (IndexTroubleError, OSError) as trouble:
+            self._problem = str(trouble)
+            return False
 
     def _sound_about(self, identity: str) -> About:
         """The description to go on from; of a new index where the old one cannot be used."""
