@@ -20,12 +20,18 @@ CHART, FILES = 48, 200
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Counters and dates in words, and the uses so far by Unix seconds; ``until`` is now."""
+    """Counters and dates in words, and the uses so far by Unix seconds; ``until`` is now.
+
+    ``points`` are what counters said, ``calls`` what stands in past conversations; each is drawn,
+    with a sentence that says where it comes from.
+    """
 
     said: tuple[str, ...] = ()
     points: tuple[tuple[float, int], ...] = ()
     until: float = 0.0
     span: str = ""
+    calls: tuple[tuple[float, int], ...] = ()
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +205,16 @@ def _package(detail: Detail, width: int, raw: bool) -> Iterator[Line]:
 
 
 def _uses(uses: Uses, width: int) -> Iterator[Line]:
-    if not uses.said and not uses.points:
+    if not uses.said and not uses.points and not uses.called:
         return
     yield from _title("How it is used", width)
-    if len(uses.points) > 1:
-        start = uses.points[0][0]
-        cells = min(CHART, max(8, width - 2))
-        found = spark.rates(uses.points, start, uses.until, cells)
-        yield Line(Content.styled(spark.bars(found), ink.ACCENT))
-        yield from _flow(ink.line(uses.span, ink.LABEL), width)
+    for points, said in ((uses.calls, uses.called), (uses.points, uses.span)):
+        if len(points) > 1:
+            cells = min(CHART, max(8, width - 2))
+            found = spark.rates(points, points[0][0], uses.until, cells)
+            yield Line(Content.styled(spark.bars(found), ink.ACCENT))
+        if said:
+            yield from _flow(ink.line(said, ink.LABEL), width)
     for said in uses.said:
         yield from _flow(ink.line(said), width)
 

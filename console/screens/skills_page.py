@@ -10,6 +10,7 @@ from console.render import ink
 from console.render.skills_detail import Detail, Summary, archive_lines, skill_lines
 from console.screens.skills_table import SkillTable
 from console.screens.skills_views import (
+    Past,
     archive_of,
     archived_detail,
     borrowed_detail,
@@ -19,9 +20,10 @@ from console.screens.skills_views import (
 )
 
 if TYPE_CHECKING:
-    from core.desk.skill_looks import Counted
+    from core.desk.skill_looks import Calls, Counted
     from core.desk.skill_table import Archived, Board, Row
     from core.homes.hermes.curator.borrowed import Borrowed
+    from core.homes.hermes.curator.calls import Call
     from core.homes.hermes.pending import Proposal
 
 #: Seconds the cursor rests before its package is read.
@@ -35,6 +37,8 @@ class SkillPages(SkillTable):
         super().__init__()
         self._details: dict[str, Detail] = {}
         self._counted: tuple[Counted, ...] | None = None
+        self._calls: Calls | None = None
+        self._drawn_calls: tuple[tuple[Call, ...], str] = ((), "")
         self._snapshots: tuple[str, ...] = ()
         self._resting: Timer | None = None
         self._raw = False
@@ -46,6 +50,29 @@ class SkillPages(SkillTable):
         snapshots = tuple(each.id for each in self._board.snapshots)
         if snapshots != self._snapshots:
             self._snapshots, self._counted = snapshots, None
+        self._count_calls()
+
+    def _count_calls(self) -> None:
+        """Look through conversations after the pages: the first time it may take seconds."""
+        opened, before = self.signoff.opened, self._calls
+        if opened is None:
+            return
+
+        def work() -> Calls:
+            from core.desk.skill_looks import calls
+
+            return calls(opened) if before is None else calls(opened, before)
+
+        self.start_job("calls", work, self._called, self.job_failed)
+
+    def _called(self, found: Calls) -> None:
+        before, self._calls = self._calls, found
+        if found.more and found.newest > (0 if before is None else before.newest):
+            self._count_calls()
+        elif (found.found, found.problem) != self._drawn_calls:
+            self._drawn_calls = (found.found, found.problem)
+            self._details = {}
+            self.draw(keep=True)
 
     # -- the row at the cursor -------------------------------------------------------------
 
@@ -115,30 +142,30 @@ class SkillPages(SkillTable):
         row, package, borrowed = self.row, self.package, self.borrowed
         if opened is None or board is None or key is None or key in self._details:
             return
-        known, now = self._counted, self.signoff.now()
+        known, now, called = self._counted, self.signoff.now(), self._calls
 
-        def work() -> tuple[str, object, tuple[Counted, ...], Detail]:
+        def work() -> tuple[str, object, Past, Detail]:
             from core.desk.skill_looks import counts
 
-            counted = counts(opened) if known is None else known
+            past = Past(counts(opened) if known is None else known, called)
             if package is not None:
-                detail = archived_detail(opened, package, board, counted, now)
+                detail = archived_detail(opened, package, board, past, now)
             elif row is not None:
-                detail = detail_of(opened, row, counted, now)
+                detail = detail_of(opened, row, past, now)
             elif borrowed is not None:
                 detail = borrowed_detail(opened, borrowed)
             else:
                 detail = Detail("", ())
-            return key, board, counted, detail
+            return key, board, past, detail
 
         self.start_job("detail", work, self._looked, self._not_looked)
 
-    def _looked(self, found: tuple[str, object, tuple[Counted, ...], Detail]) -> None:
-        key, board, counted, detail = found
+    def _looked(self, found: tuple[str, object, Past, Detail]) -> None:
+        key, board, past, detail = found
         if board is not self._board:
             self._rest()
             return
-        self._counted = counted
+        self._counted = past.counted
         self._details[key] = detail
         if key == self.rows.cursor_key:
             self.draw(keep=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,15 @@ from console.ages import span
 from console.render.skills_curator import CuratorItem
 from console.render.skills_detail import ArchiveSummary, Detail, FileItem, Summary, Uses
 from console.skill_words import ahead
+from core.homes.hermes.curator.cron import words_for
 from core.homes.hermes.curator.moments import counter, created, last_activity
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
-    from core.desk.skill_looks import Counted
+    from core.desk.skill_looks import Calls, Counted
     from core.desk.skill_table import Archived, Board, Event, PackageFile, Row
     from core.homes.hermes.curator.borrowed import Borrowed
+    from core.homes.hermes.curator.inventory import Skill
 
 #: Events and references listed of one skill.
 EVENTS, REFERENCES = 60, 40
@@ -137,7 +140,18 @@ def borrowed_detail(opened: Opened, each: Borrowed) -> Detail:
     return Detail(text=held.text, files=_files(held.files))
 
 
-def detail_of(opened: Opened, row: Row, counted: Sequence[Counted], now: datetime) -> Detail:
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of uses in the past: counters that snapshots kept, calls in conversations.
+
+    ``calls`` are ``None`` until conversations were looked through.
+    """
+
+    counted: tuple[Counted, ...]
+    calls: Calls | None
+
+
+def detail_of(opened: Opened, row: Row, past: Past, now: datetime) -> Detail:
     """A live skill's package, read now.
 
     Raises as :func:`core.desk.skill_table.page`.
@@ -151,7 +165,7 @@ def detail_of(opened: Opened, row: Row, counted: Sequence[Counted], now: datetim
     return Detail(
         text=shown.text,
         files=_files(shown.files),
-        uses=_uses(row.skill.row or {}, row.skill.name, counted, now),
+        uses=_uses(row.skill.row or {}, row.skill.name, _words(row.skill), past, now),
         references=tuple(_referred(each.kind, each.name, each.at) for each in shown.references)[
             :REFERENCES
         ],
@@ -162,7 +176,7 @@ def detail_of(opened: Opened, row: Row, counted: Sequence[Counted], now: datetim
 
 
 def archived_detail(
-    opened: Opened, each: Archived, board: Board, counted: Sequence[Counted], now: datetime
+    opened: Opened, each: Archived, board: Board, past: Past, now: datetime
 ) -> Detail:
     """An archived package, read now, beside a live skill that stands in its way."""
     from core.desk.skill_looks import contents, decisions, row_of
@@ -180,7 +194,9 @@ def archived_detail(
     return Detail(
         text=held.text,
         files=_files(held.files),
-        uses=_uses(row_of(opened, package.name), package.name, counted, now),
+        uses=_uses(
+            row_of(opened, package.name), package.name, {package.name, package.base}, past, now
+        ),
         copies=tuple(_copy(other) for other in others),
         events=_events(decisions(opened, package.path, {package.name, package.base})),
         against=("", ()) if beside is None else (beside.live, beside.files),
@@ -209,7 +225,37 @@ def _forecast(row: Row, now: datetime) -> str:
     return f"If nobody uses it: {'; '.join(parts)}." if parts else ""
 
 
-def _uses(row: Mapping[str, Any], name: str, counted: Sequence[Counted], now: datetime) -> Uses:
+def _uses(
+    row: Mapping[str, Any], name: str, words: Collection[str], past: Past, now: datetime
+) -> Uses:
+    shown = _counted(row, name, past.counted, now)
+    if past.calls is None:
+        return shown
+    calls = past.calls.of(words)
+    if not calls:
+        missing = f"Conversations were not looked through: {past.calls.problem}"
+        return replace(shown, called=missing) if past.calls.problem else shown
+    # A step for each call, at its very moment.
+    points = tuple((call.at, done) for n, call in enumerate(calls) for done in (n, n + 1))
+    first = datetime.fromtimestamp(calls[0].at, now.tzinfo)
+    sessions = len({call.session for call in calls})
+    told = (
+        f"{first:%Y-%m-%d} to {now:%Y-%m-%d}: {_many(len(calls), 'call')} of skill_view and"
+        f" skill_manage in {_many(sessions, 'conversation')} (state.db)"
+    )
+    until = max(now.timestamp(), calls[-1].at)
+    return replace(shown, calls=points, called=told, until=max(shown.until, until))
+
+
+def _words(skill: Skill) -> Collection[str]:
+    return words_for(skill.name, skill.folder, skill.root)
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _counted(row: Mapping[str, Any], name: str, counted: Sequence[Counted], now: datetime) -> Uses:
     said = []
     for field, dated, verb in _COUNTED:
         times = counter(row.get(field))
@@ -229,7 +275,7 @@ def _uses(row: Mapping[str, Any], name: str, counted: Sequence[Counted], now: da
     if len(points) < 2 or points[-1][1] == points[0][1]:
         return Uses(told)
     start = datetime.fromtimestamp(points[0][0], now.tzinfo)
-    known = "what is between two counts is spread evenly"
+    known = "by its counter, what is between two counts is spread evenly"
     words = f"{start:%Y-%m-%d} to {now:%Y-%m-%d}; {known}"
     return Uses(told, tuple(points), max(now.timestamp(), points[-1][0]), words)
 

@@ -1,6 +1,7 @@
 """What a skill's page needs beside itself: an archived package's files, uses, decisions.
 
-The agent counts uses in one number. How it grew is known only where a snapshot kept the rows.
+The agent counts uses in one number. How it grew is known where a snapshot kept the rows, and from
+the calls in past conversations.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import Any
 from core.desk.opening import Opened
 from core.desk.skill_table import Event, PackageFile
 from core.errors import StateError, UnreadableError
+from core.homes.hermes.curator.calls import NONE as NO_CALLS
+from core.homes.hermes.curator.calls import Calls as Calls
+from core.homes.hermes.curator.calls import read_calls
 from core.homes.hermes.curator.heads import read_head
 from core.homes.hermes.curator.moments import counter
 from core.homes.hermes.curator.snapshots import list_snapshots, read_snapshot
@@ -89,6 +93,11 @@ def counts(opened: Opened) -> tuple[Counted, ...]:
         if isinstance(rows, dict):
             found.append(Counted(snapshot.created_at, _uses(rows)))
     return tuple(sorted(found, key=lambda each: each.at))
+
+
+def calls(opened: Opened, known: Calls = NO_CALLS) -> Calls:
+    """The calls of skill tools in past conversations; those ``known`` are not looked for again."""
+    return read_calls(opened.found.home, known)
 
 
 def decisions(opened: Opened, folder: str, names: Collection[str]) -> tuple[Event, ...]:

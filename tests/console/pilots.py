@@ -36,7 +36,7 @@ NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 GROUPS = frozenset(
     {
         *("open", "glance", "list", "labels", "preview", "detail", "rest", "write", "ui", "sheet"),
-        *("search", "session", "follow", "keep", "kept", "names", "index", "origin"),
+        *("search", "session", "follow", "keep", "kept", "names", "index", "origin", "calls"),
     }
 )
 #: The keys of modes: their numbers move when another mode comes before them.

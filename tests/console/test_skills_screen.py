@@ -147,6 +147,25 @@ async def test_the_page_names_jobs_files_uses_and_what_happened(home: Path) -> N
         assert "active to stale run " in console.words
 
 
+async def test_the_page_counts_calls_in_conversations_and_says_that_it_does(home: Path) -> None:
+    """Spec 7.11: the agent keeps no history of uses; its conversations do."""
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        await at(console, "migration-check")
+        said = "1 call of skill_view and skill_manage in 1 conversation (state.db)"
+        assert said in console.words
+        await at(console, "log-grep-tips")
+        assert "state.db" not in console.words
+
+
+async def test_conversations_that_cannot_be_read_are_said_not_guessed(home: Path) -> None:
+    (home / "state.db").write_bytes(b"no database at all, and long enough to tell" * 9)
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        await at(console, "migration-check")
+        assert "Conversations were not looked through: state.db cannot be read" in console.words
+
+
 async def test_m_shows_the_text_as_it_is_stored(home: Path) -> None:
     async with open_console(home) as console:
         await console.press(SKILLS_MODE)
