@@ -118,7 +118,10 @@ def writing(folder: Path) -> Iterator[bool]:
 
 def make_folder(folder: Path) -> None:
     """Make ``folder`` and those above it, for this user only."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # One by one: ``parents=True`` would leave those above to the process's own umask.
+    for each in (*reversed(folder.parents), folder):
+        if each is folder or not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
     if stat.S_IMODE(folder.stat().st_mode) != 0o700:
         folder.chmod(0o700)
 

@@ -286,10 +286,12 @@ def test_odd_characters(tmp_path: Path) -> None:
 def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     mask = os.umask(0o022)
     try:
-        built(tmp_path / "state" / "past", CORPUS)
+        built(tmp_path / "all" / "state" / "past", CORPUS)
     finally:
         os.umask(mask)
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "state").rglob("*")}
+    # Those above it as well, where they were not there.
+    made = [tmp_path / "all", *(tmp_path / "all").rglob("*")]
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in made}
     assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
 
