@@ -11,9 +11,9 @@ from console.cli import paint, past_shapes, shapes
 from console.cli.catching_up import catch_up
 from console.cli.session import Session, json_option, pass_session, print_json, say_home
 from core import text
-from core.conversations import Filters, Found, Hit, Order, Visibility
+from core.conversations import Engine, Filters, Found, Hit, Order, Visibility
 from core.desk import searching
-from core.desk.past import names_of
+from core.desk.past import lacks_past, names_of
 from core.errors import UsageError
 from core.recall.filters import Clock, moment
 
@@ -77,8 +77,11 @@ def search(
         with_undone=undone,
     )
     request = searching.Request(" ".join(words), None, filters, Order(sort), limit)
-    catch_up(opened)
-    found = searching.search(opened, request)
+    if lacks := lacks_past(opened):
+        found = Found(request.text, request.text, Engine.DATABASE, note=lacks)
+    else:
+        catch_up(opened)
+        found = searching.search(opened, request)
     if as_json:
         print_json(shapes.home(opened) | past_shapes.found(found))
         return

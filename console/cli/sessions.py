@@ -36,7 +36,8 @@ def sessions(
     """
     opened = session.open()
     wanted = past.Filters(sources=source, with_hidden=everything, with_archived=everything)
-    found = desk.listing(opened, wanted, limit)
+    lacks = desk.lacks_past(opened)
+    found = past.Listing((), 0) if lacks else desk.listing(opened, wanted, limit)
     if as_json:
         print_json(shapes.home(opened) | past_shapes.listing(found))
         return
@@ -53,7 +54,7 @@ def sessions(
         for each in found.sessions
     ]
     if not rows:
-        paint.tell("No conversation is listed here.")
+        paint.tell(f"{lacks or 'No conversation is listed here'}.")
     else:
         heads = ["active", "source", "messages", "id", "title"]
         paint.say(paint.table(heads, rows, paint.room(), ["source", "messages"]))
@@ -104,11 +105,15 @@ def read(
 def stats(session: Session, as_json: bool) -> None:
     """Count the past conversations."""
     opened = session.open()
-    counted = desk.totals(opened)
+    lacks = desk.lacks_past(opened)
+    counted = past.Totals(0, 0, 0, {}, 0) if lacks else desk.totals(opened)
     if as_json:
         print_json(shapes.home(opened) | past_shapes.totals(counted))
         return
     say_home(opened)
+    if lacks:
+        paint.tell(f"{lacks}.")
+        return
     paint.tell(
         f"{paint.count(counted.sessions, 'session')}, {counted.archived:,} of them archived;"
         f" {paint.count(counted.messages, 'message')} in {counted.database_bytes / 1e6:,.1f} MB"

@@ -188,7 +188,7 @@ def result(opened: Opened, planned: Planned, receipt: Receipt, dry_run: bool) ->
         "message": receipt.message,
         "moved": dict(planned.moved) if done else {},
         "rows": {
-            name: {field: list(pair) for field, pair in fields.items()}
+            name: {field: list(pair) for field, pair in fields.items() if pair[0] != pair[1]}
             for name, fields in (planned.rows.items() if done else ())
         },
         "journal": receipt.journal,

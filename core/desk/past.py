@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from core.desk.indexing import index_folder
 from core.desk.opening import Opened
 from core.errors import NotFoundError
 from core.homes.base import Kind
+from core.homes.hermes.sessions.opening import DATABASE
 from core.homes.hermes.sessions.store import StateDb
 from core.outline import Outline
 
@@ -55,6 +57,14 @@ def past(opened: Opened) -> Conversations:
     """The past conversations of the home; opening it reads nothing."""
     found = opened.found
     return kinds.past(found.kind, found.home, found.profile, index_folder(opened))
+
+
+def lacks_past(opened: Opened) -> str:
+    """Why no conversation is kept yet, ``""`` where some may be: an agent that never ran has made
+    no database, which is no failure."""
+    if opened.found.kind is not Kind.HERMES or os.path.lexists(opened.found.home / DATABASE):
+        return ""
+    return f"There is no {DATABASE} yet: the agent makes it with its first conversation"
 
 
 def listing(opened: Opened, wanted: Filters, limit: int) -> Listing:

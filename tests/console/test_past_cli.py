@@ -149,12 +149,22 @@ def test_nothing_hostile_reaches_the_terminal(past: tuple[Cli, str]) -> None:
         assert not FORBIDDEN.search(re.sub("\x1b\\[[0-9;]*m", "", out)), row["session_id"]
 
 
-def test_no_database_is_said(past: tuple[Cli, str], tmp_path: Path) -> None:
+def test_no_database_is_an_empty_past(past: tuple[Cli, str], tmp_path: Path) -> None:
+    """An agent that has not spoken yet is no failure; its own tool answers nothing as well."""
     cli, _ = past
+    home = str(tmp_path / "empty")
     (tmp_path / "empty" / "memories").mkdir(parents=True)
-    answer = cli("--home", str(tmp_path / "empty"), "sessions")
-    assert answer.code == 1
-    assert "There is no state.db, so no conversation is kept" in answer.err
+    why = "There is no state.db yet: the agent makes it with its first conversation"
+    for words in (("sessions",), ("stats",), ("search", "kiln")):
+        answer = cli("--home", home, *words)
+        assert answer.code == 0
+        assert why in " ".join((answer.out + answer.err).split())
+    assert cli("--home", home, "sessions", "--json").json["sessions"] == []
+    counted = cli("--home", home, "stats", "--json").json
+    assert (counted["sessions"], counted["messages"], counted["database_bytes"]) == (0, 0, 0)
+    found = cli("--home", home, "search", "kiln", "--json").json
+    assert (found["hits"], found["total_sessions"]) == ([], 0)
+    assert cli("--home", home, "read", "20260101_000000").code == 3
 
 
 def test_an_empty_database_is_said_by_the_search_as_by_the_rest(past: tuple[Cli, str]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
-from core.errors import UnreadableError
+from core.errors import NotFoundError, UnreadableError
 from core.homes.hermes.sessions.ground import Ground, look
 from core.homes.hermes.sessions.layout import Layout, detect
 from core.text import one_line
@@ -40,7 +40,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NoDatabaseError(UnreadableError):
-    """There is no ``state.db``: the agent has not held a conversation yet."""
+    """There is no ``state.db``: the agent has not held a conversation yet, so none can be named."""
+
+    code, exit_code = NotFoundError.code, NotFoundError.exit_code
 
 
 class TimeUpError(UnreadableError):
