@@ -136,7 +136,7 @@ def _moved(
     """What the plan was based on and no longer holds, in words; ``None`` if all of it does."""
     for fact in plan.facts:
         if not holds(fact, view) and not _made_for_lock(fact, made):
-            return fact.key or "the home"
+            return fact.shown
     edits: dict[str, list[RowEdit]] = {}
     for change in plan.changes:
         if isinstance(change, RowEdit):

@@ -80,12 +80,19 @@ class Fact:
 
     ``resolve(view, key)`` gives the value again on another view; two facts are equal when kind,
     key and value are. A file's value is its hash, a skill look-up's the folder it resolved to.
+    ``called`` is what people call it, where the key is no path.
     """
 
     kind: str
     key: str
     value: str
     resolve: Callable[[View, str], str] = field(compare=False, repr=False)
+    called: str = field(default="", compare=False)
+
+    @property
+    def shown(self) -> str:
+        """It in words, for a sentence."""
+        return self.called or self.key or "the home"
 
 
 class Source(Protocol):
@@ -135,13 +142,15 @@ class View:
         """The same reads, nothing recorded."""
         return View(self.source, recording=False) if self._recording else self
 
-    def ask(self, kind: str, key: str, resolve: Callable[[View, str], str]) -> str:
+    def ask(
+        self, kind: str, key: str, resolve: Callable[[View, str], str], called: str = ""
+    ) -> str:
         """A look-up recorded by its answer, not by all it read (a skill's folder, a limit).
 
         ``resolve(view, key)`` must be a module-level function: it checks the seal later.
         """
         value = self.shared(f"{kind}\0{key}", lambda view: resolve(view, key))
-        self.record(Fact(kind, key, value, resolve))
+        self.record(Fact(kind, key, value, resolve, called))
         return value
 
     def shared(self, key: str, make: Callable[[View], T]) -> T:

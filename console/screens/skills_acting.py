@@ -144,6 +144,8 @@ class SkillActing(SkillPages):
         self.asking = False
         if isinstance(problem, SignoffError):
             self.flash(f"✗ {problem.message}. {problem.hint}", ink.DANGER)
+            # What the table shows may be gone.
+            self.signoff.tell(AREAS)
         else:
             self.job_failed(problem)
 

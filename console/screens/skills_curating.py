@@ -183,12 +183,17 @@ class SkillCurating(SkillRestoring):
         draft = self._drafts.get(folder)
         try:
             before = stored_text(opened, folder)
-            typed = editor.edit_text(self.app, before if draft is None else draft)
+            shown = before if draft is None else draft
+            if before.endswith("\n") and not shown.endswith("\n"):
+                # What an editor puts there is meant: the stored text ends so.
+                shown += "\n"
+            typed = editor.edit_text(self.app, shown)
         except SignoffError as problem:
             self.flash(f"{problem.message}. {problem.hint}", ink.DANGER)
             return
         typed = draft if typed is None else typed
         if typed is None or typed == before:
+            self._drafts.pop(folder, None)
             self.flash("The text is the same; nothing was done", ink.LABEL)
             return
         self._drafts[folder] = typed

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.homes.hermes.curator.borrowed import Borrowed
     from core.homes.hermes.curator.inventory import Skill
 
+_WEEK = 7 * 86400
 #: Events and references listed of one skill.
 EVENTS, REFERENCES = 60, 40
 _NOT_KNOWN = "Not known: its usage row cannot be read. No run changes anything until it can be."
@@ -235,16 +236,19 @@ def _uses(
     if not calls:
         missing = f"Conversations were not looked through: {past.calls.problem}"
         return replace(shown, called=missing) if past.calls.problem else shown
-    # A step for each call, at its very moment.
-    points = tuple((call.at, done) for n, call in enumerate(calls) for done in (n, n + 1))
-    first = datetime.fromtimestamp(calls[0].at, now.tzinfo)
+    until = max(shown.until, now.timestamp(), calls[-1].at)
+    # Both charts have one axis; a step for each call, at its very moment.
+    known = [shown.points[0][0]] if shown.points else []
+    made = created(row)
+    start = min([calls[0].at, until - _WEEK, *known, *([made.timestamp()] if made else [])])
+    steps = ((call.at, done) for n, call in enumerate(calls) for done in (n, n + 1))
+    first = datetime.fromtimestamp(start, now.tzinfo)
     sessions = len({call.session for call in calls})
     told = (
         f"{first:%Y-%m-%d} to {now:%Y-%m-%d}: {_many(len(calls), 'call')} of skill_view and"
         f" skill_manage in {_many(sessions, 'conversation')} (state.db)"
     )
-    until = max(now.timestamp(), calls[-1].at)
-    return replace(shown, calls=points, called=told, until=max(shown.until, until))
+    return replace(shown, calls=((start, 0), *steps), called=told, until=until)
 
 
 def _words(skill: Skill) -> Collection[str]:

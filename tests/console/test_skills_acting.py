@@ -330,6 +330,70 @@ async def test_capital_r_puts_a_snapshot_back_after_showing_what_changes(home: P
         assert tree(home) == before
 
 
+async def test_a_run_that_would_come_to_another_end_by_now_is_not_made(home: Path) -> None:
+    """Spec 7.1: what is not part of it may change, what decides it may not."""
+    before = tree(home)
+    rows = home / "skills/.usage.json"
+    async with open_console(home, size=(80, 24)) as console:
+        await console.press(SKILLS_MODE, "c")
+        used(rows, "log-search", "2026-11-29T11:00:00+00:00")
+        await console.press("y")
+        assert console.skills.said.startswith("✓ A run of the curator: 1 marked stale, 1 archived")
+        await console.press("u", "c")
+        used(rows, "release-notes-l10n", "2026-11-29T11:00:00+00:00")
+        less = tree(home)
+        await console.press("y")
+        said = "✗ What such a run does changed since it was shown; nothing was written"
+        assert console.skills.said == said
+        assert tree(home) == less
+        assert set(before) == set(less)
+        await console.press("c")
+        assert "release-notes-l10n  stale → active" in console.picture
+
+
+def used(rows: Path, name: str, at: str) -> None:
+    found = json.loads(rows.read_text())
+    found[name]["last_used_at"] = at
+    rows.write_text(json.dumps(found, indent=2, sort_keys=True))
+
+
+async def test_a_snapshot_that_went_is_said_and_leaves_the_choice(home: Path) -> None:
+    async with open_console(home, size=(80, 24)) as console:
+        await console.press(SKILLS_MODE, "R")
+        shutil.rmtree(home / "skills/.curator_backups")
+        before = tree(home)
+        await console.press("1")
+        assert console.skills.said.startswith("✗ There is no snapshot 2026-11-24T09-53-36Z")
+        await console.press("R")
+        assert console.flash == "There is no snapshot of the skills"
+        assert tree(home) == before
+
+
+async def test_decisions_are_taken_back_in_any_order(home: Path) -> None:
+    """The oldest first, from Journal, then the newest ones in turn."""
+    before = tree(home)
+    async with open_console(home) as console:
+        await opened_at(console, "log-search")
+        await console.press("p")
+        await at(console, "log-grep-tips")
+        await console.press("d")
+        await console.press("c")
+        await console.press("y")
+        await console.press("P", "t")
+        await at(console, "log-grep-tips")
+        await console.press("b")
+        await console.press("1")
+        console.app.switch_mode("journal")
+        await console.settle()
+        rows = console.journal.rows
+        rows.move_to(rows.items[-1].key)
+        await console.settle()
+        await console.press("U")
+        assert console.flash == "Entry 1 (pin log-search) was taken back"
+        await console.press("u", "u", "u", "u")
+        assert tree(home) == before
+
+
 async def test_capital_r_brings_one_skill_back_and_leaves_the_rest(home: Path) -> None:
     import shutil
 
@@ -384,6 +448,47 @@ async def test_a_text_the_agent_would_refuse_is_not_written_and_is_kept(
         await console.press("e")
         assert console.flash.startswith("✗ ")
         assert console.flash.endswith("Your text is kept: e opens it again")
+        assert tree(home) == before
+
+
+async def test_a_text_that_could_not_be_written_is_let_go_once_it_is_as_it_was(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home / "skills/writing/changelog/SKILL.md"
+    before = tree(home)
+    async with open_console(home) as console:
+        await opened_at(console, "changelog")
+        editor(tmp_path, monkeypatch, '#!/bin/sh\n: > "$1"\n')
+        await console.press("e")
+        assert console.flash == "✗ The text is empty. Your text is kept: e opens it again"
+        editor(tmp_path, monkeypatch, f"#!/bin/sh\ncat '{path}' > \"$1\"\n")
+        await console.press("e")
+        # The kept text had no line end, the stored one has: none is taken away.
+        assert console.flash == "The text is the same; nothing was done"
+        editor(tmp_path, monkeypatch, f"#!/bin/sh\ncat \"$1\" > '{tmp_path}/seen'\n")
+        await console.press("e")
+        assert (tmp_path / "seen").read_bytes() == path.read_bytes()
+        assert tree(home) == before
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 3", "editor ended with 3. Nothing was changed"),
+        ("exit 0", "The text is the same; nothing was done"),
+        ('printf "\\377abc" > "$1"', "The edited text is not UTF-8 (byte 0). Nothing was changed"),
+        ('rm "$1"', "The text cannot be read back: No such file or directory. Nothing was changed"),
+    ],
+)
+async def test_an_editor_that_fails_changes_nothing(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    editor(tmp_path, monkeypatch, f"#!/bin/sh\n{script}\n")
+    before = tree(home)
+    async with open_console(home, size=(80, 24)) as console:
+        await opened_at(console, "changelog")
+        await console.press("e")
+        assert console.skills.said.endswith(said)
         assert tree(home) == before
 
 

@@ -113,7 +113,7 @@ def plan_curate(view: View, terms: Terms, *, as_agent: bool = False) -> Outcome:
     if state.problem:
         return Outcome("unreadable_target", f"{state.problem}; put it right or move it away.")
     # The plan holds while the same would come of it.
-    view.ask("curator-pass", _key(terms, as_agent), _foretold)
+    view.ask("curator-pass", _key(terms, as_agent), _foretold, "What such a run does")
     found = predict(view, terms, as_agent=as_agent)
     by_folder = {skill.folder: skill for skill in inventory.skills}
     by_name = {skill.name: skill for skill in inventory.candidates(terms)}
@@ -293,4 +293,7 @@ def _foretold(view: View, key: str) -> str:
         Rules(rules),
         datetime.fromisoformat(now),
     )
-    return json.dumps(asdict(_predict(view, terms, as_agent)), sort_keys=True)
+    found = _predict(view, terms, as_agent)
+    # What stays as it is may be used meanwhile: only what is written counts.
+    seeded = [kept.folder for kept in found.skipped if kept.seeded]
+    return json.dumps([[asdict(line) for line in found.transitions], seeded], sort_keys=True)

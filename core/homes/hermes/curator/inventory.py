@@ -139,7 +139,7 @@ def read_inventory(view: View, config: Config, rules: Rules) -> Inventory:
 def ask_skill(view: View, skill: Skill, config: Config, rules: Rules) -> None:
     """Record that a plan depends on what ``skill`` is: its names, its place, whose it is."""
     key = [skill.folder, list(config.external_dirs), config.create_dir, str(rules)]
-    view.ask("curator-skill", json.dumps(key), _told)
+    view.ask("curator-skill", json.dumps(key), _told, skill.folder)
 
 
 def is_managed(row: object) -> bool:

@@ -98,7 +98,8 @@ def refused(
         if has_skill_file(view, above):
             return Outcome("unsafe_target", f"{above} is a skill itself; nothing goes into it.")
         above = parent(above)
-    live = json.loads(view.ask("curator-live", json.dumps(_key(package.name, terms)), _live))
+    key = json.dumps(_key(package.name, terms))
+    live = json.loads(view.ask("curator-live", key, _live, f"what else is called {package.name}"))
     if live:
         message = f"A live skill is called {package.name} too: {listed(live)}."
         return Outcome("destination_exists", message + _advice(live[0]))

@@ -307,7 +307,7 @@ def _spliced(text: str, old: object, new: object, every: bool) -> tuple[str, Mat
 
 def _target(view: View, folder: str, inside: str) -> str:
     """Where ``inside`` lies once the links to its folder are followed, below ``folder``."""
-    where = view.ask("inside", json.dumps([folder, inside]), _inside)
+    where = view.ask("inside", json.dumps([folder, inside]), _inside, f"{folder}/{inside}")
     if not where:
         raise RefusedError("path_escape", f"{inside} leads out of the skill's folder.")
     return where

@@ -80,7 +80,7 @@ def find_skill(view: View, wanted: str, config: Config, rules: Rules) -> str | N
     also takes ``category/name``.
     """
     key = json.dumps([wanted, rules is Rules.NEWEST, *roots(config, rules)])
-    return view.ask("skill", key, _resolve) or None
+    return view.ask("skill", key, _resolve, f"where {wanted} lies") or None
 
 
 def unlisted(view: View, config: Config, rules: Rules) -> str:
@@ -89,7 +89,7 @@ def unlisted(view: View, config: Config, rules: Rules) -> str:
     A skill that was not found may lie in one of them. Only the sentence is recorded.
     """
     key = json.dumps([rules is Rules.NEWEST, *roots(config, rules)])
-    return view.ask("unlisted", key, _unlisted)
+    return view.ask("unlisted", key, _unlisted, "what can be listed of the skills")
 
 
 def candidates(view: View, wanted: str, config: Config, rules: Rules) -> tuple[str, ...]:

@@ -55,7 +55,8 @@ def ask(view: View, key: str, name: str) -> Any:
 
     A file that cannot be read has no fields.
     """
-    return json.loads(view.ask("usage-field", json.dumps([key, name]), _field))
+    called = f"{name} in the row of {key}"
+    return json.loads(view.ask("usage-field", json.dumps([key, name]), _field, called))
 
 
 def unknown(view: View, key: str) -> str:
@@ -63,7 +64,7 @@ def unknown(view: View, key: str) -> str:
 
     A row that is no object cannot. Only the answer is recorded.
     """
-    return view.ask("usage-unknown", key, _unknown)
+    return view.ask("usage-unknown", key, _unknown, f"the row of {key}")
 
 
 def empty_row(now: datetime) -> dict[str, Any]:

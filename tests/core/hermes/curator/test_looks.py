@@ -109,3 +109,20 @@ def test_rows_that_cannot_be_read_are_said_with_the_table(tmp_path: Path) -> Non
     assert board(opened).blocked == ""
     (opened.found.home / "skills/.usage.json").write_text("[]")
     assert board(opened_on(opened.found.home, tmp_path / "state")).blocked != ""
+
+
+def test_what_a_plan_rests_on_is_called_by_words_or_by_a_path(tmp_path: Path) -> None:
+    """It is named when it changed meanwhile: a key that only signoff reads is no name."""
+    opened = sample_on(tmp_path)
+    plans = [
+        desk.pin(opened, "zulu-clock"),
+        desk.archive(opened, "k8s-rollout-recovery"),
+        desk.restore(opened, "retired"),
+        desk.adopt_all(opened),
+        desk.curate(opened),
+        desk.rollback(opened, None),
+        desk.edit(opened, "zulu-clock", "---\nname: zulu-clock\ndescription: x\n---\n\nbody\n"),
+    ]
+    facts = [fact for planned in plans for fact in planned.plan.facts]
+    assert {fact.kind for fact in facts} > {"curator-pass", "curator-skill"}
+    assert [fact.shown for fact in facts if fact.shown.startswith(("[", "{"))] == []
