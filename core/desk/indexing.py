@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from core.conversations import Cancelled
-from core.desk import witnesses
+from core.desk import origins, witnesses
 from core.desk.opening import Opened
 from core.errors import UnreadableError
 from core.homes.base import Kind
@@ -27,6 +27,8 @@ FOLDER = "index"
 PEOPLE = "people"
 #: Characters of a message that can be found by the index.
 LONGEST = 1 << 20
+#: Messages of a session that are taken in anew at a time.
+MOVED = 1_000
 
 
 def index_of(opened: Opened) -> Index:
@@ -75,6 +77,10 @@ def _marks(opened: Opened) -> Path:
     return index_folder(opened).with_suffix(".seen.json")
 
 
+def _origins(opened: Opened) -> Path:
+    return index_folder(opened).with_suffix(".origins.json")
+
+
 def update(
     opened: Opened, index: Index, *, progress: Callable[[int, int], None], cancelled: Cancelled
 ) -> bool:
@@ -88,6 +94,7 @@ def update(
     if not opened.settings.search_index:
         index.delete()
         _marks(opened).unlink(missing_ok=True)
+        origins.forget(_origins(opened))
         return False
     try:
         with reading(opened.found.home, cancelled=cancelled) as db:
@@ -98,7 +105,9 @@ def update(
             if not witnesses.hold(db, witnesses.load(_marks(opened))):
                 # Other messages stand under the ids it knows: a backup was restored, say.
                 index.delete()
+                origins.forget(_origins(opened))
             _mend(db, index)
+            seen = _move(db, index, _origins(opened))
             done = index.feed(
                 named,
                 lambda after: documents(db, after),
@@ -108,6 +117,8 @@ def update(
             )
             if through := index.state().through_id:
                 witnesses.save(_marks(opened), witnesses.take(db, through))
+                if seen is not None:
+                    origins.save(_origins(opened), seen)
             return done
     except NoDatabaseError:
         return False
@@ -126,6 +137,22 @@ def _mend(db: Database, index: Index) -> None:
     gone = [key for key in asked if key not in there]
     if not index.drop(gone):
         index.missing.update(gone)
+
+
+def _move(db: Database, index: Index, path: Path) -> dict[str, str] | None:
+    """Take in anew what was said in sessions that are of another source now, or hidden.
+
+    The origins to keep once the index is fed; ``None`` where this must wait.
+    """
+    if not origins.is_time(path):
+        return None
+    now, through = origins.take(db), index.state().through_id
+    for session_id in origins.moved(origins.load(path), now):
+        ids = [key for key in fulltext.said_in(db, session_id, -1) if key <= through]
+        for start in range(0, len(ids), MOVED):
+            if not index.renew(_documents(db, ids[start : start + MOVED])):
+                return None
+    return now
 
 
 def behind(opened: Opened) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.conversations import Engine, Filters, Found, Order
-from core.desk import by_index, indexing
+from core.desk import by_index, indexing, origins
 from core.desk.opening import Opened, open_home
 from core.desk.searching import Request, search
 from core.recall.index import Category, Index
@@ -263,3 +263,27 @@ def test_sessions_come_in_the_order_of_their_first_hits(tmp_path: Path, order: O
     desk = feed(home, tmp_path)
     found = search(desk, Request("harbour", UTC, order=order, limit=2))
     assert [hit.session_id for hit in found.hits] == ["a", "b"]
+
+
+@pytest.mark.parametrize("column", ["source", "hidden"])
+def test_what_was_said_in_a_session_that_moved_is_found_where_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    """The agent gives a session another source when it is gone on with elsewhere."""
+    home = make_home(tmp_path / "home", version=25)
+    insert(home, "sessions", {"id": "s1"}, {"id": "s2", "hidden": 1}, {"id": "s3"})
+    insert(home, "messages", *({"session_id": f"s{n}", "content": "old harbour"} for n in "123"))
+    feed(home, tmp_path)
+    monkeypatch.setattr(origins, "PAUSE", 0.0)
+    if column == "source":
+        change(home, "UPDATE sessions SET source = 'telegram' WHERE id <> 's3'")
+        change(home, "UPDATE sessions SET source = 'subagent' WHERE id = 's3'")
+    else:
+        change(home, "UPDATE sessions SET hidden = (id = 's3')")
+    desk, without = feed(home, tmp_path), opened(home, tmp_path, on=False)
+    for filters in (Filters(), Filters(sources=("telegram",)), Filters(sources=("cli",))):
+        request = Request("old harbour", UTC, filters, Order.OLDEST)
+        found, wanted = search(desk, request), search(without, request)
+        assert (found.engine, wanted.engine) == (Engine.INDEX, Engine.DATABASE)
+        assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in wanted.hits]
+        assert filters.sources or found.hidden_sources == wanted.hidden_sources > 0
