@@ -104,7 +104,7 @@ def node_row(item: KnowledgeItem, width: int) -> Sequence[Content]:
         sign, style = sign_of(item.status)
         head = Content.assemble(
             (f"{sign} ", style),
-            (f"{item.short}  ", ink.ACCENT),
+            ink.line(f"{item.short}  ", ink.ACCENT),
             ink.line("  ".join([*where, item.kind]), ink.TITLE if item.live else ink.LABEL),
             ink.line(after_of(item), ink.LABEL),
         )
@@ -136,6 +136,8 @@ def after_of(item: KnowledgeItem) -> str:
 
 
 def _ends(left: Content, right: Content, width: int) -> Content:
+    # A status may be any word of another program.
+    right = right.truncate(max(1, width // 2), ellipsis=True)
     room = max(1, width - right.cell_length - (1 if right else 0))
     left = left.truncate(room, ellipsis=True)
     filled = left.pad_right(max(0, room - left.cell_length))

@@ -88,7 +88,8 @@ def _project(item: ProjectItem, page: ProjectPage | None, width: int) -> Iterato
         yield Line(Content.styled("Notes", ink.TITLE), anchor="notes")
     for status, count in notes:
         sign, style = sign_of(status)
-        yield Line(Content.assemble(f"{count:>8,}  ", (f"{sign} ", style), ink.line(status)))
+        words = f"{count:>8,}  ", (f"{sign} ", style), ink.line(status)
+        yield from _flow(Content.assemble(*words), width)
     yield Line(Content(""))
     for sentence in page.said:
         yield from _flow(ink.line(sentence), width)
@@ -168,7 +169,11 @@ def _merge(merge: MergeItem, width: int) -> Iterator[Line]:
         yield Line(Content(""))
         yield Line(Content.styled("These stay staged", ink.TITLE), anchor="manual")
     for name, text, why in merge.manual:
-        words = (f"#{name[:8]}  ", ink.ACCENT), ink.line(text), ink.line(f"  {why}", ink.LABEL)
+        words = (
+            ink.line(f"#{name[:8]}  ", ink.ACCENT),
+            ink.line(text),
+            ink.line(f"  {why}", ink.LABEL),
+        )
         yield from _flow(Content.assemble(*words), width)
     if merge.pages:
         yield Line(Content(""))

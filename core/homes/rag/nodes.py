@@ -106,9 +106,12 @@ def collection_of(project: str, layer: Layer) -> str:
 
 
 def project_of(collection: str) -> str:
-    """The slug in a collection's name, ``""`` for a collection of another kind."""
+    """The slug in a collection's name, ``""`` for a collection of another kind.
+
+    Neither is one whose name no project leads to: its nodes could be counted and never listed.
+    """
     found = _COLLECTION.fullmatch(collection)
-    return found[1] if found else ""
+    return found[1] if found and slug(found[1]) == found[1] else ""
 
 
 def layer_of(collection: str) -> str:
