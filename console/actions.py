@@ -154,7 +154,7 @@ _SESSIONS = (
     Action("sessions", "save_view", "s", "save search", "Save this search under a name."),
     Action("sessions", "views", "S", "searches", "The saved searches."),
     Action("sessions", "debug", "d", "stored", "All that is stored with the message."),
-    Action("sessions", "proposal", "o", "proposal", "Go to the proposal this message made."),
+    Action("sessions", "proposal", "o", "proposal", "To what it proposed; a vak note in Memory."),
 )
 
 _SKILLS = (
@@ -243,6 +243,29 @@ ACTIONS = (*_EVERYWHERE, *_REVIEW, *_SESSIONS, *_SKILLS, *_JOURNAL, *_MEMORY, *_
 def actions_of(where: str) -> Iterator[Action]:
     """The actions of one screen, or of the app."""
     return (action for action in ACTIONS if action.where == where)
+
+
+#: By kind of home, the ids of actions that it has no notion of: a press says why, help lists them
+#: not. A home of vak moves no notes, refuses none of them, and never ages a skill.
+_NOT_OF = {
+    "hermes": frozenset({"review.promote_as"}),
+    "vak": frozenset(
+        {
+            *("app.gate", "review.convert", "sessions.let.archived", "sessions.let.cron"),
+            *(f"memory.{name}" for name in ("up", "down", "normalise", "compare", "fold", "split")),
+            *(a.id for a in _SKILLS if a.name not in ("open", "close", "copy", "raw")),
+        }
+    ),
+}
+
+
+def offered(where: str, kind: str) -> Iterator[Action]:
+    """The actions of one screen, or of the app, that can ever do something on a home of ``kind``.
+
+    Where the kind is not known yet (``""``) these are all.
+    """
+    never = _NOT_OF.get(kind, frozenset())
+    return (action for action in actions_of(where) if action.id not in never)
 
 
 def help_in(mode: str, action: Action) -> str:

@@ -19,7 +19,7 @@ from console.actions import MODES
 from console.herald import Herald
 from console.palette import ActionProvider
 from console.render import ink
-from console.screens.host import Asked
+from console.screens.host import Asked, kind_of
 from console.screens.opening import Opening
 from console.screens.room import Room, bindings_of
 from console.workspace import OPENING, Workspace
@@ -119,6 +119,7 @@ class SignoffApp(Workspace):
         self.no_home: SignoffError | None = None
         self.asked: Asked | None = None
         self.wanted = ""
+        self.sought = ""
         self._went = False
         self._saving = threading.Lock()
         self._dress()
@@ -198,6 +199,11 @@ class SignoffApp(Workspace):
         self.wanted = file
         self.leave_for("review")
 
+    def show_note(self, name: str) -> None:
+        """Show a note of a vak home in its Memory mode; ``name`` as recall gives it."""
+        self.sought = name
+        self.leave_for("memory")
+
     def action_help(self) -> None:
         from console.help import SHEET, help_lines
         from console.screens.sheet import Sheet
@@ -205,7 +211,8 @@ class SignoffApp(Workspace):
         room = self.screen
         if isinstance(room, Room):
             title = f"Keys in {MODES[room.MODE]}"
-            self.push_screen(Sheet(title, partial(help_lines, room.MODE, self.keys), wide=SHEET))
+            draw = partial(help_lines, room.MODE, kind_of(self.opened), self.keys)
+            self.push_screen(Sheet(title, draw, wide=SHEET))
 
     def action_undo(self) -> None:
         if isinstance(self.screen, Room) and self.screen.takes_back():

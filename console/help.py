@@ -8,9 +8,10 @@ from itertools import zip_longest
 from textual.binding import Binding
 from textual.content import Content
 
-from console.actions import MODES, actions_of, help_in, shown_key
+from console.actions import MODES, help_in, offered, shown_key
 from console.render import ink
 from console.render.line import Line
+from console.screens.host import VAK
 from console.widgets.lines import LineView
 from console.widgets.rows import MARKING, RowList
 
@@ -20,22 +21,20 @@ LEFT = 58
 #: From this many cells on the keys stand in two columns; the sheet that holds them.
 WIDE = 104
 SHEET = 110
-#: Modes whose rows can be marked.
-_MARKED = frozenset({"review", "skills"})
 
 
-def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
-    """Every key that works in ``mode``, grouped; in two columns where ``width`` cells hold them.
-
-    ``keys`` maps ids to the keys a person chose instead.
+def help_lines(mode: str, kind: str, keys: Mapping[str, str], width: int) -> list[Line]:
+    """Every key that works in ``mode`` on a home of ``kind``, grouped; in two columns where
+    ``width`` cells hold them. ``keys`` maps ids to the keys a person chose instead.
     """
     own = [
-        *_group(MODES[mode], _named(mode, keys)),
+        *_group(MODES[mode], _named(mode, kind, keys)),
         Content(""),
-        *_group("Everywhere", _named("app", keys, mode)),
+        *_group("Everywhere", _named("app", kind, keys, mode)),
     ]
+    unmarked = () if mode in _marked(kind) else MARKING
     widgets = [
-        *_group("In a list", _keys(RowList.BINDINGS, keys, () if mode in _MARKED else MARKING)),
+        *_group("In a list", _keys(RowList.BINDINGS, keys, unmarked)),
         Content(""),
         *_group(*_reading(mode, keys)),
     ]
@@ -43,6 +42,11 @@ def help_lines(mode: str, keys: Mapping[str, str], width: int) -> list[Line]:
         return [Line(line) for line in (*own, Content(""), *widgets)]
     pairs = zip_longest(own, widgets, fillvalue=Content(""))
     return [Line(left.pad_right(LEFT - left.cell_length) + right) for left, right in pairs]
+
+
+def _marked(kind: str) -> frozenset[str]:
+    """Modes whose rows can be marked."""
+    return frozenset({"review"}) if kind == VAK else frozenset({"review", "skills"})
 
 
 def _reading(mode: str, keys: Mapping[str, str]) -> tuple[str, Iterable[tuple[str, str]]]:
@@ -63,8 +67,10 @@ def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
         yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
-def _named(where: str, keys: Mapping[str, str], mode: str = "") -> Iterator[tuple[str, str]]:
-    for action in actions_of(where):
+def _named(
+    where: str, kind: str, keys: Mapping[str, str], mode: str = ""
+) -> Iterator[tuple[str, str]]:
+    for action in offered(where, kind):
         yield keys.get(action.id, action.keys), help_in(mode, action).removesuffix(".")
 
 

@@ -7,8 +7,8 @@ from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console.actions import Action, actions_of, help_in, shown_key
-from console.screens.host import Host
+from console.actions import Action, help_in, offered, shown_key
+from console.screens.host import Host, kind_of
 
 
 class ActionProvider(Provider):
@@ -19,8 +19,9 @@ class ActionProvider(Provider):
         return str(getattr(self.screen, "MODE", ""))
 
     def _offers(self) -> Iterator[Action]:
-        yield from actions_of(self._mode)
-        yield from (action for action in actions_of("app") if action.name != "command_palette")
+        kind = kind_of(cast("Host", self.app).opened)
+        yield from offered(self._mode, kind)
+        yield from (action for action in offered("app", kind) if action.name != "command_palette")
 
     async def discover(self) -> Hits:
         for action in self._offers():

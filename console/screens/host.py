@@ -46,7 +46,12 @@ class Asked:
 
 def is_vak(opened: Opened | None) -> bool:
     """Whether the open home is one of a vak agent."""
-    return opened is not None and str(opened.found.kind) == VAK
+    return kind_of(opened) == VAK
+
+
+def kind_of(opened: Opened | None) -> str:
+    """The kind of the open home; ``""`` while there is none."""
+    return "" if opened is None else str(opened.found.kind)
 
 
 class Host(Protocol):
@@ -54,7 +59,8 @@ class Host(Protocol):
 
     ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
     read; ``keys`` are those a person chose, by id. ``asked`` and ``wanted`` wait for the screen
-    that shows them: a message, and the file of a proposal. ``naps`` is what was put off last.
+    that shows them: a message, and the file of a proposal; ``sought`` is a note of a vak home, as
+    recall names it. ``naps`` is what was put off last.
     """
 
     opened: Opened | None
@@ -65,6 +71,7 @@ class Host(Protocol):
     now: Callable[[], datetime]
     asked: Asked | None
     wanted: str
+    sought: str
     naps: list[Nap]
 
     @property
@@ -97,6 +104,9 @@ class Host(Protocol):
 
     def show_proposal(self, file: str) -> None:
         """Show a proposal that waits in the queue."""
+
+    def show_note(self, name: str) -> None:
+        """Show a note of a vak home in its Memory mode; ``name`` as recall gives it."""
 
     def leave_for(self, mode: str) -> None:
         """Go to another mode as a visitor does: the next start does not remember it."""

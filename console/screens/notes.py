@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
+from textual.events import ScreenResume
 
 from console.ages import age
 from console.render import ink
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _ON_NOTE = {"copy": "copy", "forget": "forget", "edit": "amend", "conversation": "look for"}
 _MOVED = "The note changed since it was shown: look at it again."
 #: What vak has no notion of, by the key that does it on a Hermes home.
-_NOT_IN_VAK = {
+NOT_IN_VAK = {
     "up": "Notes of vak stand in the order they were written: none is moved",
     "down": "Notes of vak stand in the order they were written: none is moved",
     "normalise": "vak takes any file of notes as it is: there is nothing to mend",
@@ -87,8 +88,26 @@ class NotesScreen(Browser):
             self._left = (self._left[0], self.rows.cursor_key)
         count = sum(bool(item.id) for item in items)
         self.rows.border_title = Content(f"Notes ({count:,})")
+        self._seek_note()
         self.draw(keep=True)
         self.refresh_bindings()
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        if self.signoff.sought:
+            # The note may be newer than the list, or gone since.
+            self.reload()
+
+    def _seek_note(self) -> None:
+        """Go to the note that another screen asked for."""
+        sought, self.signoff.sought = self.signoff.sought, ""
+        if not sought:
+            return
+        tier, _, name = sought.partition("/")
+        for item in self._items.values():
+            if item.id == name and (tier == "profile") is not bool(item.workspace):
+                self.rows.move_to(item.key)
+                return
+        self.flash("The note is gone: its file was changed since", ink.WARNING)
 
     def draw(self, *, keep: bool) -> None:
         item = self._items.get(self.rows.cursor_key or "")
@@ -103,8 +122,8 @@ class NotesScreen(Browser):
     # -- what works ------------------------------------------------------------------------
 
     def why_not(self, action: str) -> str | None:
-        if action in _NOT_IN_VAK:
-            return _NOT_IN_VAK[action]
+        if action in NOT_IN_VAK:
+            return NOT_IN_VAK[action]
         if action not in (*_ON_NOTE, "add"):
             return None
         item = self._items.get(self.rows.cursor_key or "")

@@ -1,4 +1,4 @@
-"""From a conversation to what belongs to it: family, a place in it, what is stored, a proposal."""
+"""From a conversation to what belongs to it: family, a place, what is stored, what it made."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from console.render import ink
 from console.render.line import Line, wrapped
 from console.render.sessions import family_words
 from console.screens.choose import Choose
+from console.screens.host import is_vak
 from console.screens.note import NoteScreen
 from console.screens.sessions_read import Target
 from console.screens.sessions_search import SearchingRoom
 from console.screens.sheet import Sheet
 from core.conversations import Message
+from core.homes.vak.noted import is_note
 
 if TYPE_CHECKING:
     from core.conversations import Relative
@@ -149,10 +151,13 @@ class BelongingRoom(SearchingRoom):
         draw = partial(debug_lines, stored)
         self.app.push_screen(Sheet(f"Message {key} as it is stored", draw, wide=110))
 
-    # -- the proposal ----------------------------------------------------------------------
+    # -- what it made ----------------------------------------------------------------------
 
     def action_proposal(self) -> None:
-        self.with_message(self._to_proposal)
+        if is_vak(self.signoff.opened) and is_note(part := self.part_here()):
+            self.signoff.show_note(part)
+        else:
+            self.with_message(self._to_proposal)
 
     def _to_proposal(self, message: Message | None) -> None:
         reading = self.signoff.reading

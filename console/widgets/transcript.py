@@ -61,7 +61,7 @@ class Transcript(TranscriptView, inherit_bindings=False):
             "previous",
             False,
             id="lines.anchor_back",
-            tooltip="Back to its start, then the one before",
+            tooltip="Its start, then the one before",
         ),
         Binding("enter", "open", "unfold", True, id="lines.open", tooltip="Unfold, fold, load"),
     ]

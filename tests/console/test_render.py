@@ -199,9 +199,10 @@ def test_a_problem_fits(message: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 72, 108, 140])
-@pytest.mark.parametrize("mode", ["review", "memory", "journal"])
-def test_help_fits(mode: str, width: int) -> None:
-    check((line.content for line in help_lines(mode, {}, width)), width)
+@pytest.mark.parametrize("kind", ["hermes", "vak"])
+@pytest.mark.parametrize("mode", MODES)
+def test_help_fits(mode: str, kind: str, width: int) -> None:
+    check((line.content for line in help_lines(mode, kind, {}, width)), width)
 
 
 # -- the queue -----------------------------------------------------------------------------

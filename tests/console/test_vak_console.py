@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from console.actions import actions_of, offered
 from console.screens import editor
 from console.screens.installed import NO_SUCH, InstalledScreen
 from console.screens.memory import MemoryScreen
-from console.screens.notes import NotesScreen
+from console.screens.notes import NOT_IN_VAK, NotesScreen
+from console.screens.room import Room
 from console.screens.sessions_index import Fed
 from console.uistate import UiState, save
 from tests.console.pilots import (
@@ -342,3 +344,57 @@ async def test_a_ledger_is_exported(home: Path, tmp_path: Path) -> None:
         (file,) = out.glob("*.jsonl")
         assert "Exported" in console.picture
         assert '"kind": "header"' in file.read_text()
+
+
+# -- from a hit on a note to Memory ----------------------------------------------------------
+
+
+async def test_o_on_a_hit_on_a_note_leads_to_it_in_memory(home: Path) -> None:
+    async with open_console(home) as console:
+        await console.press(SESSIONS_MODE, "slash", *"pauses ninety seconds", "enter")
+        place = next(
+            n for n, hit in enumerate(console.sessions.hits.items) if hit.key.startswith("memory/")
+        )
+        await console.press(*["down"] * place, "o")
+        assert console.app.current_mode == "memory"
+        assert room(console).rows.cursor_key == f"{NOTES}#9e47ec659a17c656"
+        assert "pauses ninety seconds before any rollback." in console.words
+
+
+async def test_o_on_a_note_of_the_profile_finds_it_though_memory_was_read_before(
+    home: Path,
+) -> None:
+    async with open_console(home) as console:
+        await console.press(MEMORY_MODE)
+        profile = home / "memory/user/USER.md"
+        with profile.open("a") as stream:
+            stream.write("\n## 2026-11-29T08:00:00Z [fact] tag=quay session=x\nThe quay is 4 m.\n")
+        await console.press(SESSIONS_MODE, "slash", *"quay", "enter", "o")
+        assert console.app.current_mode == "memory"
+        assert "The quay is 4 m." in console.words
+        profile.write_text("")
+        await console.press(SESSIONS_MODE, "o")
+        assert console.flash == "The note is gone: its file was changed since"
+
+
+# -- help ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["memory", "skills"])
+async def test_help_lists_only_keys_that_vak_has_a_notion_of(home: Path, mode: str) -> None:
+    """``?`` and the palette leave out what a press answers with "vak has no …"."""
+    async with open_console(home) as console:
+        await console.press(MEMORY_MODE if mode == "memory" else SKILLS_MODE)
+        screen = console.app.screen
+        assert isinstance(screen, Room)
+        never = {NO_SUCH, *NOT_IN_VAK.values()}
+        works = [
+            a for a in actions_of(mode) if screen.why_not(a.name.partition("(")[0]) not in never
+        ]
+        assert list(offered(mode, "vak")) == works
+        assert len(works) < len(list(actions_of(mode)))
+        await console.press("question_mark")
+        shown = console.picture
+        assert "Make the agent ask before it writes" not in shown
+        assert ("Pin it" in shown, "Move the entry" in shown) == (False, False)
+        assert ("Mark" in shown) is False
