@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from core.model import Node, NodeKind
 
 #: A memory or skill file past this many bytes is unreadable: no agent writes one.
 MAX_BYTES = 64 * 1024 * 1024
+
+
+class Listing(NamedTuple):
+    """Names in a folder, in the file system's order; which are folders, and which regular files."""
+
+    names: tuple[str, ...]
+    folders: Sequence[str]
+    files: Sequence[str]
 
 
 class Disk:
@@ -59,18 +69,17 @@ class Disk:
     def names(self, path: str) -> tuple[str, ...]:
         return tuple(os.listdir(self.absolute(path)))
 
-    def listing(self, path: str) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Names in a folder, and which of them are folders: one pass, nothing looked at alone.
-
-        Raises ``OSError``.
-        """
-        names, folders = [], []
+    def listing(self, path: str) -> Listing:
+        """A folder in one pass, nothing in it looked at alone. Raises ``OSError``."""
+        names, folders, files = [], [], []
         with os.scandir(self.absolute(path)) as entries:
             for entry in entries:
                 names.append(entry.name)
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
-        return tuple(names), frozenset(folders)
+                elif entry.is_file(follow_symlinks=False):
+                    files.append(entry.name)
+        return Listing(tuple(names), folders, files)
 
 
 def _read_file(full: str) -> Node:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, cast
 
 from core.disk import Disk as Disk
+from core.disk import Listing
 from core.model import Node, NodeKind
 
 T = TypeVar("T")
@@ -284,8 +285,8 @@ class Snapshot:
     def __init__(self, base: Source) -> None:
         self.base = base
         self._nodes: dict[tuple[str, bool], Node | OSError | ValueError | None] = {}
-        self._listings: dict[str, tuple[str, ...] | OSError | ValueError] = {}
-        self._folders: dict[str, frozenset[str]] = {}
+        self._names: dict[str, tuple[str, ...] | OSError | ValueError] = {}
+        self._listings: dict[str, Listing] = {}
         self.answers: dict[str, object] = {}
 
     def relative(self, path: str) -> str:
@@ -306,28 +307,33 @@ class Snapshot:
     def _look(self, path: str, data: bool) -> Node | None:
         """``path`` looked at; a file that was seen already is opened without another look."""
         if data and isinstance(self.base, Disk):
+            above, _, own = path.rpartition("/")
+            listing = self._listings.get(above)
+            if listing is not None and own in listing.files:
+                return self.base.file(path)
             seen = self._nodes.get((path, False))
             if isinstance(seen, Node) and seen.kind is NodeKind.FILE:
                 return self.base.file(path)
         return self.base.node(path, data=data)
 
     def names(self, path: str) -> tuple[str, ...]:
-        if path not in self._listings:
+        if path not in self._names:
             try:
                 if isinstance(self.base, Disk):
-                    self._listings[path], self._folders[path] = self.base.listing(path)
+                    self._listings[path] = self.base.listing(path)
+                    self._names[path] = self._listings[path].names
                 else:
-                    self._listings[path] = self.base.names(path)
+                    self._names[path] = self.base.names(path)
             except (OSError, ValueError) as problem:
-                self._listings[path] = problem
-        found = self._listings[path]
+                self._names[path] = problem
+        found = self._names[path]
         if isinstance(found, Exception):
             raise found
         return found
 
-    def folders(self, path: str) -> frozenset[str] | None:
-        """Which names of a folder are folders, if listing it told; ``None``: look at each."""
-        return self._folders.get(path)
+    def listing(self, path: str) -> Listing | None:
+        """A folder that was listed, if that told what is in it; ``None``: look at each."""
+        return self._listings.get(path)
 
 
 class Tree:

@@ -410,3 +410,27 @@ def test_a_snapshot_reads_once_and_remembers_trouble(tmp_path: Path) -> None:
     assert again.names("") == ("f",)
     assert again.kind("x" * 300) is NodeKind.OTHER
     assert View(Disk(tmp_path)).read("f").data == b"2"
+
+
+def test_a_file_that_a_listing_told_of_is_opened_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops/f").write_bytes(b"1")
+    (tmp_path / "ops/link").symlink_to("f")
+    looked: list[str] = []
+    plain = Disk.node
+
+    def node(self: Disk, path: str, *, data: bool) -> Node | None:
+        looked.append(path)
+        return plain(self, path, data=data)
+
+    monkeypatch.setattr(Disk, "node", node)
+    view = View(Snapshot(Disk(tmp_path)))
+    assert set(view.names("ops")) == {"f", "link"}
+    assert view.read("ops/f").data == b"1"
+    assert looked == []
+    assert view.read("ops/link").link == "ops/f"
+    (tmp_path / "ops/f").unlink()
+    again = View(Snapshot(Disk(tmp_path)))
+    assert again.read("ops/f").absent

@@ -336,6 +336,9 @@ def test_a_refused_create_becomes_an_edit_under_the_name_the_skill_has() -> None
         "content": skill("probe-two").decode(),
     }
     assert "probe-two, as before" in draft.message
+    # The edit rests on that name, and on nothing else of the file.
+    told = {fact.kind: fact.value for fact in view.facts}
+    assert told["declared-name"] == "probe-two"
     assert judged(view, after).category == "ok"
     assert draft.data is not None
     envelope = json.loads(draft.data)

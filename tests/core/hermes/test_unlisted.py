@@ -159,3 +159,23 @@ def test_a_disk_read_once_has_the_same_skills(tmp_path: Path) -> None:
 
 def read_once(root: Path) -> Snapshot:
     return Snapshot(Disk(root))
+
+
+def test_a_skill_that_may_be_listed_and_not_entered_hides_nothing(tmp_path: Path) -> None:
+    """It holds no folder, so no skill either; a plan made of one look holds on the next."""
+    with apart() as place:
+        folder = place.root / "skills/ops/deploy"
+        (folder / "references").mkdir(parents=True)
+        (folder / "SKILL.md").write_bytes(skill("deploy"))
+        folder.chmod(0o744)
+
+        def look() -> list[str]:
+            views = [View(source) for source in (Disk(place.root), read_once(place.root))]
+            found = [find_skill(view, "deploy", Config(), Rules.V0_19) for view in views]
+            return [str(each) for each in found] + [
+                unlisted(view, Config(), Rules.V0_19) for view in views
+            ]
+
+        seen = place.unprivileged(look)
+        folder.chmod(0o755)
+    assert seen == ["skills/ops/deploy", "skills/ops/deploy", "", ""]

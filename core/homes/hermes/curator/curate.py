@@ -172,7 +172,7 @@ def why(decision: Decision, limits: Limits, now: datetime) -> str:
         days = (now - at).days
         word = "made" if field == "created_at" else field.removeprefix("last_").removesuffix("_at")
         ago = f"{days} day{'' if days == 1 else 's'} ago" if days >= 0 else "in the future"
-        since = f"{'last ' if word != 'made' else ''}{word} {at:%Y-%m-%d}, {ago}"
+        since = f"{'last ' if word != 'made' else ''}{word} {at.date().isoformat()}, {ago}"
     return _WHY[decision.rule].format(
         since=since, stale=limits.stale_after_days, archive=limits.archive_after_days
     )

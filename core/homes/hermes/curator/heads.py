@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.homes.hermes.skills.rules import SKILL_FILE, RefusedError, read_frontmatter
-from core.view import View, join
+from core.homes.hermes.skills.rules import RefusedError, read_frontmatter
+from core.homes.hermes.skills.tree import read_text
+from core.view import View
 
 #: Lines that YAML reads as the plain text they are: no reader is needed for a head of only such.
 _PLAIN = re.compile(r"(?m)^([A-Za-z_][\w-]*): ([A-Za-z][\w ,.;/()+-]*)$")
@@ -31,9 +32,7 @@ class Head:
 
 def read_head(view: View, folder: str) -> Head:
     """The head of the skill in ``folder``; not recorded. Bytes that are no text are replaced."""
-    data = view.quiet().read(join(folder, SKILL_FILE)).data or b""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    text = text.removeprefix("\ufeff")
+    text = read_text(view, folder).removeprefix("\ufeff")
     plain = _simple(text)
     if plain is not None:
         return Head(text, plain)

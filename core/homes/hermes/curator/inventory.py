@@ -170,16 +170,18 @@ def _build(
     rows = usage.load(view)
     folders = list_skills(view, config, rules)
     same: dict[str, list[str]] = {}
+    others = {each.folder for each in folders if _external(each, config)}
     for each in folders:
-        if not _external(each, config):
+        if each.folder not in others:
             same.setdefault(each.declared, []).append(each.folder)
     protected, exact = protected_names(rules), references.exact
+    asked = bool(references.jobs or references.bundles)
     found = []
     for each in folders:
-        external = _external(each, config)
+        external = each.folder in others
         row = rows.row(each.declared)
         managed = is_managed(row)
-        words = words_for(each.declared, each.folder, each.root)
+        words = words_for(each.declared, each.folder, each.root) if asked else frozenset[str]()
         found.append(
             Skill(
                 name=each.declared,

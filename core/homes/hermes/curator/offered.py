@@ -16,7 +16,8 @@ from core.model import Finding, Severity
 
 _PLATFORMS = {"macos": "darwin", "windows": "win32"}
 _ENVIRONMENTS = frozenset({"kanban", "docker", "s6"})
-#: The fields of a head that say what a skill needs.
+#: The fields of a head that say where a skill is offered, and what it needs.
+_GATES = frozenset({"platforms", "environments"})
 _NEEDS = frozenset({"metadata", "prerequisites", "required_environment_variables"})
 
 
@@ -37,6 +38,8 @@ def not_offered(name: str, head: Head, offering: Offering, around: Surroundings)
     """Why the agent does not list the skill, ``""`` if it does."""
     if name in offering.disabled:
         return "disabled: skills.disabled in config.yaml names it"
+    if _GATES.isdisjoint(head.fields):
+        return ""
     platforms = words(head.fields.get("platforms"))
     if platforms and not any(
         around.platform.startswith(_PLATFORMS.get(each, each)) for each in platforms

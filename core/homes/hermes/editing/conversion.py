@@ -17,7 +17,7 @@ from core.homes.hermes.memory.operations import RefusalError, Step, operations_o
 from core.homes.hermes.memory.replay import load, store_of
 from core.homes.hermes.pending import Proposal
 from core.homes.hermes.rules import Rules
-from core.homes.hermes.skills.tree import find_skill, read_declared
+from core.homes.hermes.skills.tree import declared_name, find_skill
 from core.view import View
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\ud7af]+")
@@ -64,7 +64,7 @@ def as_edit_of_existing(view: View, proposal: Proposal, config: Config, rules: R
     folder = find_skill(view, named, config, rules)
     if folder is None:
         return invalid(f"There is no skill {named} yet: the proposal can create it.")
-    declared = read_declared(view, folder)
+    declared = declared_name(view, folder)
     said = ""
     if head_field(content, "name") not in (declared, None):
         try:

@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.disk import Disk, Listing
 from core.homes.hermes.config import Config
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills.rules import SKILL_FILE, SUPPORT_FOLDERS
 from core.model import NodeKind
-from core.view import Snapshot, View, join, name, parent
+from core.view import Snapshot, Source, View, join, name, parent
 
 SKILLS = "skills"
 ARCHIVE = "skills/.archive"
@@ -37,6 +38,8 @@ EXCLUDED = frozenset(
         ".ruff_cache",
     }
 )
+#: Folders of a skill that are not looked into.
+_IN_SKILLS = EXCLUDED | SUPPORT_FOLDERS
 #: The agent reads a head's name from this many characters, line by line, not as YAML.
 _HEAD = 4000
 
@@ -123,8 +126,7 @@ def declared_name(view: View, folder: str) -> str:
 
 def read_declared(view: View, folder: str) -> str:
     """The ``name:`` line between the first two ``---`` lines of a SKILL.md, quotes stripped."""
-    data = view.read(join(folder, SKILL_FILE)).data
-    text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = read_text(view, folder)
     inside = False
     for line in text[:_HEAD].split("\n"):
         line = line.strip()
@@ -137,6 +139,20 @@ def read_declared(view: View, folder: str) -> str:
             if value:
                 return value
     return name(folder)
+
+
+def read_text(view: View, folder: str) -> str:
+    """A skill's SKILL.md with plain line ends, ``""`` if it cannot be read; not recorded.
+
+    Bytes that are no text are replaced.
+    """
+    return view.shared(f"skill-text\0{folder}", lambda quiet: _text(quiet, folder))
+
+
+def _text(view: View, folder: str) -> str:
+    data = view.read(join(folder, SKILL_FILE)).data or b""
+    text = data.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def in_support_folder(view: View, path: str, root: str) -> bool:
@@ -223,25 +239,40 @@ def _walk(view: View, root: str, newest: bool, shut: dict[str, str]) -> list[str
     while todo:
         folder = todo.pop()
         names = _names(view, folder, shut)
-        is_skill = SKILL_FILE in names and has_skill_file(view, folder)
+        told = _listing(view.source, folder)
+        is_skill = SKILL_FILE in names and (
+            (told is not None and SKILL_FILE in told.files) or has_skill_file(view, folder)
+        )
         if is_skill:
             found.append(folder)
-        skipped = EXCLUDED | SUPPORT_FOLDERS if is_skill else EXCLUDED
+        skipped = _IN_SKILLS if is_skill else EXCLUDED
+        if told is not None and skipped.issuperset(told.folders):
+            continue
         entered = [child for child in (sorted(names) if newest else names) if child not in skipped]
-        inside = _folders(view, folder, entered, shut)
+        inside = _folders(view, folder, entered, shut, told)
         todo += [join(folder, child) for child in reversed(inside)]
     return found
 
 
-def _folders(view: View, folder: str, names: Sequence[str], shut: dict[str, str]) -> list[str]:
+def _listing(source: Source, folder: str) -> Listing | None:
+    """What listing ``folder`` tells of what is in it; ``None``: look at each."""
+    if isinstance(source, Snapshot):
+        return source.listing(folder)
+    try:
+        return source.listing(folder) if isinstance(source, Disk) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _folders(
+    view: View, folder: str, names: Sequence[str], shut: dict[str, str], told: Listing | None
+) -> list[str]:
     """Those of ``names`` that are folders."""
-    source = view.source
-    told = source.folders(folder) if isinstance(source, Snapshot) else None
     # A folder that may be listed and not entered shows at any thing in it.
     probe = SKILL_FILE if SKILL_FILE in names else next(iter(names), "")
     if told is None or (probe and not _can_look(view, join(folder, probe))):
         return [child for child in names if _is_folder(view, folder, child, shut)]
-    return [child for child in names if child in told]
+    return [child for child in names if child in told.folders]
 
 
 def _can_look(view: View, path: str) -> bool:
