@@ -60,14 +60,17 @@ class Group(click.Group):
         return found
 
 
-@click.group(cls=Group)
-def knowledge() -> None:
+@click.group(cls=Group, invoke_without_command=True)
+@click.pass_context
+def knowledge(context: click.Context) -> None:
     """Ask and keep the notes of projects.
 
     Wiki, code and what was learnt. The store is --store, else HERMES_RAG_STORE, else ~/hermes-rag:
     signoff's own, or a Chroma store that is there. Nothing of it leaves this machine. Notes are
     never deleted.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def open_shelf(session: Session, store: str | None, *, decide: bool = False) -> Shelf:

@@ -183,9 +183,7 @@ def _run(words: list[str]) -> int:
     except click.Abort:
         return 130
     except click.ClickException as problem:
-        where = "signoff"
-        if isinstance(problem, click.UsageError) and problem.ctx:
-            where = problem.ctx.command_path
+        where = problem.ctx if isinstance(problem, click.UsageError) else None
         _report(words, "usage", *_mistake(problem, where))
         return 2
     except Exception as problem:
@@ -202,9 +200,10 @@ def _run(words: list[str]) -> int:
         return 1
 
 
-def _mistake(problem: click.ClickException, where: str) -> tuple[str, str]:
+def _mistake(problem: click.ClickException, where: click.Context | None) -> tuple[str, str]:
     """What a person mistyped, and what they probably want."""
-    see = f"See `{where} --help`"
+    path = where.command_path if where is not None else "signoff"
+    see = f"See `{path} --help`"
     if isinstance(problem, click.NoSuchOption):
         name = problem.option_name
         if name in BEFORE:
@@ -212,9 +211,11 @@ def _mistake(problem: click.ClickException, where: str) -> tuple[str, str]:
         if name == "--json":
             return f"No such option here: {name}", "--json stands after the command"
     message = problem.format_message()
-    if typed := re.fullmatch(r"No such command '(.*)'\.", message):
-        close = difflib.get_close_matches(typed[1], COMMANDS, n=1)
-        return message, f"Perhaps you mean `signoff {close[0]}`" if close else see
+    if typed := re.match(r"No such command '(.*?)'\.", message):
+        group = where.command if where is not None else None
+        known = group.list_commands(where) if where and isinstance(group, click.Group) else COMMANDS
+        close = difflib.get_close_matches(typed[1], known, n=1)
+        return typed[0], f"Perhaps you mean `{path} {close[0]}`" if close else see
     return message.rstrip("."), see
 
 

@@ -189,6 +189,6 @@ class KnowledgeScreen(KnowledgeActing):
         self.signoff.write(task, partial(self._merged, warned), f"merge {plan.subject}")
 
     def _merged(self, warned: list[str], _key: str, receipt: Receipt) -> None:
-        self._learnt = ""
+        self._learnt = self._successor = ""
         self.say_of(receipt, "".join(warned))
         self.signoff.tell(AREAS)

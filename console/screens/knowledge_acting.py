@@ -27,6 +27,7 @@ _NOT_UNDONE = (
     "#{} was learnt last, and a learnt note is never deleted: d retires it. u once more takes back"
     " the decision before it"
 )
+_STAYS = "; #{} stays, a learnt note is never deleted: d retires it"
 
 
 class KnowledgeActing(KnowledgeKeeping):
@@ -115,7 +116,7 @@ class KnowledgeActing(KnowledgeKeeping):
         self.signoff.write(task, self._decided, item.key)
 
     def _decided(self, _key: str, receipt: Receipt) -> None:
-        self._learnt = ""
+        self._learnt = self._successor = ""
         self.say_of(receipt)
         self.signoff.tell(AREAS)
 
@@ -146,11 +147,17 @@ class KnowledgeActing(KnowledgeKeeping):
         else:
             taken: list[Receipt] = []
             task = partial(_take_back, shelf, taken)
-            self.signoff.write(task, partial(self._undone, taken), "undo")
+            done = partial(self._undone, taken, self._successor)
+            self._successor = ""
+            self.signoff.write(task, done, "undo")
         return True
 
-    def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
-        self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
+    def _undone(self, taken: list[Receipt], stays: str, _key: str, receipt: Receipt) -> None:
+        said = undoing.said_of(taken, receipt)
+        if receipt.ok and stays:
+            self.flash(f"{said}{_STAYS.format(stays[:8])}", ink.WARNING)
+        else:
+            self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
         self.signoff.tell(AREAS)
 
 

@@ -27,6 +27,8 @@ class KnowledgeKeeping(KnowledgeShelf):
         super().__init__()
         #: The id of a note learnt since the last decision: nothing takes that back.
         self._learnt = ""
+        #: The id of a note learnt with the newest decision, which alone can be taken back.
+        self._successor = ""
 
     def action_learn(self) -> None:
         here = self._seen.here if self._seen is not None else ""
@@ -60,6 +62,7 @@ class KnowledgeKeeping(KnowledgeShelf):
             return
         (found,) = kept
         self._learnt = found.id if found.new and receipt.journal is None else ""
+        self._successor = found.id if found.new and receipt.journal is not None else ""
         self._follow = found.key
         if found.secrets:
             seems = f"It seems to hold a secret ({found.secrets}): d retires it"

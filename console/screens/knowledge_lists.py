@@ -121,6 +121,7 @@ class KnowledgeLists(Browser):
         # The frame is the box's: this is the title of what is said in the list's place.
         self.rows.border_title = self.query_one("#shelf").border_title if projects else "Knowledge"
         self.show_empty(nothing, self.rows, self.detail)
+        self._title_text()
         if not self.rows.items:
             self.say(self._why_none())
         self.refresh_bindings()
@@ -169,8 +170,15 @@ class KnowledgeLists(Browser):
             new = "the filter leaves all out"
         box.border_title = ink.cut(title, TITLE)
         box.border_subtitle = ink.cut(new, TITLE)
+        self._title_text()
+
+    def _title_text(self) -> None:
+        """The text is called after what it shows; one in the list's place has the list's title."""
+        place = self._place
         kind = "Project" if not place.project else "Note" if place.layer == "memory" else "Piece"
-        self.detail.border_title = Content(kind if place.answer is None else "Hit")
+        title = Content(kind if place.answer is None else "Hit")
+        empty = self.has_class("-empty")
+        self.detail.border_title = self.rows.border_title if empty else title
 
     def name_of(self, project: str) -> str:
         """A project as it is called on screen."""
@@ -225,7 +233,8 @@ class KnowledgeLists(Browser):
 
     def action_open(self) -> None:
         if self._place.project:
-            super().action_open()
+            if self.item is not None:
+                super().action_open()
         elif (project := self.rows.cursor_key) is not None:
             self.go(Place(project))
 

@@ -20,7 +20,6 @@ from core.homes.rag.embedding import Embedder, embedder_for
 from core.homes.rag.ingest import NO_VECTORS, Embed
 from core.homes.rag.learning import KIND, Learnt
 from core.homes.rag.nodes import (
-    GLOBAL,
     SHORT,
     SUPERSEDED,
     Layer,
@@ -369,11 +368,20 @@ def name_of(shelf: Shelf, project: str, written: str) -> str:
         raise AmbiguousError(
             f"no single memory note matches {written!r}; nothing changed", f"It may be {listed}"
         )
-    where = "" if slug(project) == GLOBAL else "; a note under [global] needs --project global"
     raise NotFoundError(
         f"no single memory note matches {written!r} ({found.why}); nothing changed",
-        f"See `signoff knowledge nodes`{where}",
+        _elsewhere(shelf, slug(project), written) or "See `signoff knowledge nodes`",
     )
+
+
+def _elsewhere(shelf: Shelf, here: str, written: str) -> str:
+    """Which other project has the note that is meant; ``""`` if none has."""
+    for name in all_projects(shelf):
+        collection = collection_of(name, Layer.MEMORY)
+        found = shelf.store.resolve(collection, written.strip().lstrip("#"))
+        if name != here and (found.id is not None or found.candidates):
+            return f"{here} has none, but {name} has: --project {name}"
+    return ""
 
 
 class AmbiguousError(UsageError):

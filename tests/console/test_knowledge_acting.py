@@ -142,6 +142,7 @@ async def test_supersede_by_a_note_written_now(home: Path) -> None:
         await console.press("u")
         assert stored(home, "single").status == "active"
         assert store_in(home).get(TALLYPORT, name) is not None
+        assert f"taken back; #{name[:8]} stays, a learnt note is never deleted" in console.flash
 
 
 async def test_a_ring_is_refused(home: Path) -> None:

@@ -431,3 +431,10 @@ def test_the_journal_and_undo_of_a_store_that_is_named_as_a_home(cli: Cli) -> No
     answer = cli("pending", "--json", home=store)
     assert (answer.code, answer.json["error"]["code"]) == (2, "no_home")
     assert "`signoff knowledge`" in answer.json["error"]["hint"]
+
+
+def test_the_group_alone_lists_its_commands(cli: Cli) -> None:
+    answer = cli("knowledge")
+    assert (answer.code, answer.err) == (0, "")
+    assert "Ask and keep the notes of projects." in answer.out
+    assert answer.out.count("\n") > 20, "a page, no line of it torn into another"

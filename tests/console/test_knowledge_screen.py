@@ -248,7 +248,8 @@ async def test_what_an_answer_lacks_is_said(home: Path) -> None:
         await console.press("s", *"failed run", "enter")
         assert shown(console) == ["stage", "order"]
         assert below(console) == "wiki: not built for import-v1  code: not built for import-v1"
-        await console.press("s", *"kangaroo", "enter")
+        await console.press("s", *"kangaroo", "enter", "f5")
+        assert str(console.knowledge.detail.border_title) == title(console)
         said = "Nothing here says that. The search was by words; esc goes back to the notes."
         assert console.words == said
 
@@ -261,14 +262,17 @@ async def test_what_is_said_instead_of_rows_is_seen_in_any_width(
         await console.press("s", *"kangaroo", "enter")
         assert "import-v1: 0 by words for “kangaroo”" in console.picture
         assert "Nothing here says that." in console.picture
-        await console.press("escape")
+        # There is nothing to go into: one escape leaves the answer.
+        await console.press("enter", "escape")
         assert shown(console) == ["stage", "order"]
         assert console.knowledge.rows.has_focus
+        assert str(console.knowledge.detail.border_title) == "Note"
         await console.press("t")
         assert "Nothing was taken in." in console.picture
         await console.press("escape")
         assert title(console) == "Projects (3)"
         assert console.knowledge.rows.has_focus
+        assert str(console.knowledge.detail.border_title) == "Project"
         await console.press("enter", "slash", *"kangaroo", "enter")
         assert "the filter leaves all out" in console.picture
 

@@ -205,6 +205,9 @@ def test_no_color(cli: Cli) -> None:
         (("pending", "--home", "x"), "--home stands before the command"),
         (("--json", "pending"), "--json stands after the command"),
         (("frobnicate",), "See `signoff --help`"),
+        (("knowledge", "retir"), "Perhaps you mean `signoff knowledge retire`"),
+        (("knowledge", "ingest"), "Perhaps you mean `signoff knowledge ingest-wiki`"),
+        (("knowledge", "projects"), "See `signoff knowledge --help`"),
     ],
 )
 def test_a_mistyped_command_names_the_one_that_was_meant(

@@ -172,7 +172,10 @@ def test_a_note_of_every_project_needs_its_project(shelf: Shelf) -> None:
     found = learn(shelf, "never force push", project="global")
     with pytest.raises(NotFoundError, match="no single memory note matches") as missing:
         knowledge.retire(shelf, "api", found.id[:8])
-    assert "--project global" in missing.value.hint
+    assert missing.value.hint == "api has none, but global has: --project global"
+    with pytest.raises(NotFoundError) as unknown:
+        knowledge.retire(shelf, "api", "ffffffff")
+    assert unknown.value.hint == "See `signoff knowledge nodes`"
     plan = knowledge.retire(shelf, "global", f"#{found.id[:8]}", "over")
     assert knowledge.carry_out(shelf, plan).message == f"retired {found.id[:8]} (over)"
 
