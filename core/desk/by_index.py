@@ -22,7 +22,7 @@ EACH, LEAST = 8, 100
 ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5
 #: Candidates looked at one by one; of those behind, only the first of each session.
 LOOKED = 50
-#: Messages said since the index was fed that are looked at by a search.
+#: The most messages said since the index was fed that a search looks at one by one.
 NEWEST = 2_000
 #: Characters of a message that are looked at.
 LONGEST = 1 << 20
@@ -51,12 +51,16 @@ def gather(
 ) -> Indexed | None:
     """What the index finds and the home confirms; ``None`` when the index cannot answer.
 
-    ``through`` is the last message the index knows: later ones are looked at one by one.
+    ``through`` is the last message the index knows: later ones are looked at one by one, and where
+    they are too many the index does not answer.
     ``sessions`` narrows to those that may hold a hit.
     """
     filters = query.filters
     categories = (Category.SAID, Category.CRON, *_let_in(filters))
     looked = _Looked(db, filters)
+    later = _later(db, through)
+    if len(later) > NEWEST:
+        return None
     newest: list[Place] | None = None
     count, rounds, people = max(LEAST, EACH * limit), 1, 0
     while True:
@@ -64,7 +68,7 @@ def gather(
         if answer is None:
             return None
         asked = replace(answer.query, filters=filters)
-        newest = _newest(db, asked, through) if newest is None else newest
+        newest = _newest(db, asked, later) if newest is None else newest
         found = _gathered(answer.hits, looked, newest, order, Gathering(filters, limit))
         full = {each for each, its in _by_category(answer.hits).items() if its == count}
         found.is_whole = not full
@@ -174,10 +178,15 @@ def _left_out(answer: Candidates, of: Sequence[Category], asked: Sequence[Catego
     return sum(answer.counts[each] for each in of if each not in asked)
 
 
-def _newest(db: Database, query: Query, through: int) -> list[Place]:
-    """Messages behind the end of the index that answer, the newest first."""
+def _later(db: Database, through: int) -> list[int]:
+    """Messages behind the end of the index, the newest first; at most one more than can be
+    looked at."""
     sql = "SELECT id FROM messages WHERE id > ? ORDER BY id DESC LIMIT ?"
-    ids = [int(row[0]) for row in db.rows(sql, (through, NEWEST))]
+    return [int(row[0]) for row in db.rows(sql, (through, NEWEST + 1))]
+
+
+def _newest(db: Database, query: Query, ids: Sequence[int]) -> list[Place]:
+    """Those of ``ids`` that answer, in their order."""
     texts = fulltext.texts(db, ids, LONGEST)
     found = [key for key in ids if matches(query, texts.get(key, ""))]
     return fulltext.places(db, found, query.filters)

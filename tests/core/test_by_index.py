@@ -287,3 +287,19 @@ def test_what_was_said_in_a_session_that_moved_is_found_where_it_is_now(
         assert (found.engine, wanted.engine) == (Engine.INDEX, Engine.DATABASE)
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in wanted.hits]
         assert filters.sources or found.hidden_sources == wanted.hidden_sources > 0
+
+
+def test_an_index_that_is_far_behind_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by a tester: 2,500 messages were said since it was fed, and the first was not found."""
+    monkeypatch.setattr(by_index, "NEWEST", 20)
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s1"}, {"id": "s2"})
+    insert(home, "messages", {"session_id": "s1", "content": "harbour"})
+    desk = feed(home, tmp_path)
+    insert(home, "messages", {"session_id": "s2", "content": "the harbour"})
+    for later, engine in ((19, Engine.INDEX), (1, Engine.DATABASE)):
+        insert(home, "messages", *[{"session_id": "s1", "content": "nothing"}] * later)
+        found = search(desk, Request("harbour", UTC, order=Order.NEWEST))
+        assert (found.engine, [hit.message_id for hit in found.hits]) == (engine, [2, 1])
