@@ -120,6 +120,7 @@ class SignoffApp(Workspace):
         self.asked: Asked | None = None
         self.wanted = ""
         self.sought = ""
+        self.of_notes = False
         self._went = False
         self._saving = threading.Lock()
         self._dress()
@@ -203,6 +204,11 @@ class SignoffApp(Workspace):
         """Show a note of a vak home in its Memory mode; ``name`` as recall gives it."""
         self.sought = name
         self.leave_for("memory")
+
+    def show_decided_on_notes(self) -> None:
+        """Show what was decided on the note store, with the way back to it."""
+        self.of_notes = True
+        self.leave_for("journal")
 
     def action_help(self) -> None:
         from console.help import SHEET, help_lines

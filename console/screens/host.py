@@ -60,7 +60,8 @@ class Host(Protocol):
     ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
     read; ``keys`` are those a person chose, by id. ``asked`` and ``wanted`` wait for the screen
     that shows them: a message, and the file of a proposal; ``sought`` is a note of a vak home, as
-    recall names it. ``naps`` is what was put off last.
+    recall names it, ``of_notes`` asks for the decisions on the note store. ``naps`` is what was put
+    off last.
     """
 
     opened: Opened | None
@@ -72,6 +73,7 @@ class Host(Protocol):
     asked: Asked | None
     wanted: str
     sought: str
+    of_notes: bool
     naps: list[Nap]
 
     @property
@@ -107,6 +109,9 @@ class Host(Protocol):
 
     def show_note(self, name: str) -> None:
         """Show a note of a vak home in its Memory mode; ``name`` as recall gives it."""
+
+    def show_decided_on_notes(self) -> None:
+        """Show what was decided on the note store, with the way back to it."""
 
     def leave_for(self, mode: str) -> None:
         """Go to another mode as a visitor does: the next start does not remember it."""

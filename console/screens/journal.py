@@ -1,12 +1,14 @@
-"""Journal: what was decided on this home and by others, what it changed, and taking it back."""
+"""Journal: what was decided on this home, by others, or on the note store; and taking it back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
+from textual.events import ScreenResume
 
 from console.places import short
 from console.render import ink
@@ -26,6 +28,7 @@ from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
+    from core.desk.opening import Opened
     from core.journal import Entry
     from core.model import Receipt
 
@@ -47,7 +50,7 @@ class JournalScreen(Browser):
     """Open and torn entries first, then the newest; or those that a search finds."""
 
     MODE = "journal"
-    AREAS = frozenset({"queue", "memory", "skills", "journal"})
+    AREAS = frozenset({"queue", "memory", "skills", "journal", "knowledge"})
     BINDINGS: ClassVar = bindings_of("journal")
     TITLES = ("Decisions", "What it changed")
 
@@ -59,6 +62,9 @@ class JournalScreen(Browser):
         self._steps: set[int] = set()
         self._detail: JournalDetail | None = None
         self._query = ""
+        #: Whether the decisions are those on the note store, and the mode a visitor came from.
+        self._of_notes = False
+        self._back = ""
 
     def paint_row(self, item: JournalItem, width: int) -> Sequence[Content]:
         return journal_row(item, width)
@@ -68,16 +74,21 @@ class JournalScreen(Browser):
         if opened is None:
             return
 
-        query = self._query
+        query, of_notes = self._query, self._of_notes
 
         def work() -> tuple[JournalItem, ...]:
             from core.desk.decisions import search
             from core.desk.history import entries
 
-            read = entries(opened, None if query else LIMIT)
+            read = entries(_decided(opened, of_notes), None if query else LIMIT)
             return journal_items(search(read, query) if query else read, read, opened.clock())
 
-        self.start_job("list", work, self._listed, self.job_failed)
+        self.start_job("list", work, partial(self._read_of, of_notes), self.job_failed)
+
+    def _read_of(self, of_notes: bool, items: tuple[JournalItem, ...]) -> None:
+        # The other journal may have been asked for meanwhile.
+        if of_notes == self._of_notes:
+            self._listed(items)
 
     def _listed(self, items: tuple[JournalItem, ...]) -> None:
         self._entries = items
@@ -85,14 +96,17 @@ class JournalScreen(Browser):
         rows = items if self._query else by_steps(items, self._steps)
         self._items = {item.key: item for item in rows}
         self.rows.set_items(rows)
-        title = f"Decisions ({len(items):,})"
+        where = " on notes" if self._of_notes else ""
+        title = f"Decisions{where} ({len(items):,})"
         if self._query:
-            title = f"{len(items):,} with “{self._query}”"
+            title = f"{len(items):,}{where} with “{self._query}”"
         self.rows.border_title = ink.cut(title, TITLE)
         self.show_empty(not items, self.rows, self.detail)
         if not items:
             nothing = "Nothing was decided here yet. Every decision appears here and can be undone."
             found = f"No decision has “{self._query}” in its words or paths. Escape shows all."
+            if self._of_notes:
+                nothing = "Nothing was decided on the note store yet. esc goes back."
             self.say(found if self._query else nothing)
         self.draw(keep=True)
         self.refresh_bindings()
@@ -128,6 +142,8 @@ class JournalScreen(Browser):
         self.detail.set_lines(lines, keep=keep)
 
     def why_not(self, action: str) -> str | None:
+        if action == "rates" and self._of_notes:
+            return "Notes are learnt, not proposed: there is nothing to approve"
         item = self._items.get(self.rows.cursor_key or "")
         if item is None:
             if action not in ("undo_this", "put_away", "open", "fold", "split"):
@@ -141,6 +157,22 @@ class JournalScreen(Browser):
             named = f"Bulk step {item.bulk.number}" if item.whole and item.bulk else ""
             return f"{named or f'Entry {item.number}'} is undone already"
         return _NOT_UNDONE[item.state].format(item.number) if item.state in _NOT_UNDONE else None
+
+    # -- of the home, or of notes ----------------------------------------------------------
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        if self.signoff.of_notes:
+            self.signoff.of_notes = False
+            self._show_of(notes=True, back="knowledge")
+
+    def action_notes(self) -> None:
+        self._show_of(notes=not self._of_notes)
+
+    def _show_of(self, *, notes: bool, back: str = "") -> None:
+        self._of_notes, self._back, self._query = notes, back, ""
+        self.flash("")
+        super().action_close()
+        self.reload()
 
     # -- looking for -----------------------------------------------------------------------
 
@@ -171,8 +203,17 @@ class JournalScreen(Browser):
             self.rows.move_to(f"bulk {item.bulk.number}")
         elif self._query and not self.has_class("-inside"):
             self._search("")
+        elif self._of_notes and not (self.has_class("-inside") or self._reads_text):
+            back = self._back
+            self._show_of(notes=False)
+            if back:
+                self.signoff.leave_for(back)
         else:
             super().action_close()
+
+    @property
+    def _reads_text(self) -> bool:
+        return self.detail.has_focus and not self.has_class("-empty")
 
     def action_rates(self) -> None:
         opened = self.signoff.opened
@@ -207,13 +248,17 @@ class JournalScreen(Browser):
         if item is None or opened is None:
             return
         taken: list[Receipt] = []
+        of_notes = self._of_notes
 
         def task() -> Receipt:
             from core.desk.history import undo_bulk, undo_each
 
-            parts = (
-                undo_bulk(opened, item.bulk.number) if item.bulk else undo_each(opened, [number])
-            )
+            if of_notes:
+                parts = _undo_on_notes(opened, item)
+            elif item.bulk:
+                parts = undo_bulk(opened, item.bulk.number)
+            else:
+                parts = undo_each(opened, [number])
             # As they come: one that raises leaves what was taken back before it.
             taken.extend(parts)
             return taken[-1]
@@ -230,18 +275,30 @@ class JournalScreen(Browser):
             said = f"{count} of bulk step {bulk.number} taken back"
             said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
         self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
-        self.signoff.tell(frozenset({"queue", "memory", "skills"}))
+        self.signoff.tell(frozenset({"queue", "memory", "skills", "knowledge"}))
+
+    def takes_back(self) -> bool:
+        opened = self.signoff.opened
+        if not self._of_notes or opened is None:
+            return False
+        taken: list[Receipt] = []
+        self.signoff.write(
+            partial(_newest_on_notes, opened, taken), partial(self._undone, None, taken), "undo"
+        )
+        return True
 
     def action_put_away(self) -> None:
         item, opened = self._items.get(self.rows.cursor_key or ""), self.signoff.opened
         if item is None or opened is None:
             return
 
+        of_notes = self._of_notes
+
         def task() -> Receipt:
             from core.desk.history import put_away
             from core.model import Receipt
 
-            put_away(opened, item.number)
+            put_away(_decided(opened, of_notes), item.number)
             return Receipt(item.key, True, "ok", f"Entry {item.number} is put away")
 
         self.signoff.write(task, self._put_away, item.key)
@@ -249,6 +306,33 @@ class JournalScreen(Browser):
     def _put_away(self, _key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
         self.signoff.tell(frozenset({"journal"}))
+
+
+def _decided(opened: Opened, of_notes: bool) -> Opened:
+    """What was decided on: the home, or the note store that goes with it."""
+    if not of_notes:
+        return opened
+    from core.desk.knowledge_board import beside
+
+    return beside(opened)
+
+
+def _undo_on_notes(opened: Opened, item: JournalItem) -> Iterator[Receipt]:
+    """Take an entry on the note store back, or all that stands of its step."""
+    from core.desk.history import undo_bulk
+    from core.desk.knowledge_board import beside
+    from core.desk.knowledge_work import undo
+
+    shelf = beside(opened)
+    return undo_bulk(shelf, item.bulk.number) if item.bulk else undo(shelf, [item.number])
+
+
+def _newest_on_notes(opened: Opened, taken: list[Receipt]) -> Receipt:
+    from core.desk.knowledge_board import beside
+    from core.desk.knowledge_work import undo
+
+    taken.extend(undo(beside(opened)))
+    return replace(taken[-1], next="")
 
 
 def _detail(item: JournalItem, entry: Entry) -> JournalDetail:

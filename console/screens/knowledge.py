@@ -145,6 +145,9 @@ class KnowledgeScreen(KnowledgeActing):
             self.app.copy_to_clipboard(item.text)
             self.flash("Sent to the terminal's clipboard, as it is stored")
 
+    def action_history(self) -> None:
+        self.signoff.show_decided_on_notes()
+
     # -- merging ---------------------------------------------------------------------------
 
     def action_merge(self) -> None:

@@ -11,12 +11,14 @@ from textual.widgets import Input, OptionList
 
 from console.app import SignoffApp
 from console.screens.confirm import Confirm
+from console.screens.journal import JournalScreen
 from console.screens.knowledge_learning import LearnScreen
 from console.screens.sheet import Sheet
 from core.homes.rag.nodes import Layer, Metadata, collection_of, node_id
 from core.journal import Journal
 from tests.console.pilots import (
     DEADLINE,
+    JOURNAL_MODE,
     KNOWLEDGE_MODE,
     NOW,
     Console,
@@ -397,3 +399,39 @@ async def test_a_note_learnt_by_another_process_appears(tmp_path: Path, there: b
             assert console.knowledge.item.id == IDS["round"]
         else:
             assert not console.knowledge.has_class("-empty")
+
+
+# -- what was decided ----------------------------------------------------------------------
+
+
+async def test_the_decisions_on_notes_are_in_the_journal_and_any_of_them_is_undone(
+    home: Path,
+) -> None:
+    """``u`` takes the newest back only; an older one is chosen in the journal, as on a home."""
+    async with knowledge_on(home, "tallyport") as console:
+        await on(console, "round")
+        await console.press("d", *"over", "enter")
+        await on(console, "lock")
+        await console.press("A")
+        await console.press("H")
+        assert console.app.current_mode == "journal"
+        journal = console.app.screen
+        assert isinstance(journal, JournalScreen)
+        assert "Decisions on notes (2)" in console.picture
+        assert [item.verb for item in journal.rows.items] == ["archive", "retire"]
+        await console.press("t")
+        assert console.flash == "Notes are learnt, not proposed: there is nothing to approve"
+        await console.press("down", "U")
+        assert metadata(home, "round")["status"] == "active"
+        assert metadata(home, "lock")["status"] == "archived"
+        await console.press("u")
+        assert metadata(home, "lock")["status"] == "active"
+        await console.press("enter", "escape", "escape")
+        assert console.app.current_mode == "knowledge"
+        assert "archived" not in {item.status for item in console.knowledge.rows.items[:4]}
+        await console.press(JOURNAL_MODE)
+        assert "Nothing was decided here yet" in console.words
+        await console.press("w")
+        assert "Decisions on notes (4)" in console.picture
+        await console.press("escape")
+        assert "Nothing was decided here yet" in console.words
