@@ -61,14 +61,19 @@ def gather(
     later = _later(db, through)
     if len(later) > NEWEST:
         return None
-    newest: list[Place] | None = None
+    newest = _newest(db, query, later)
+    # What was said just now is spelled as it is asked, even where the index knows no such word.
+    is_said = bool(newest)
     count, rounds, people = max(LEAST, EACH * limit), 1, 0
     while True:
-        answer = index.search(query, categories, count, order, sessions=sessions, apart=True)
+        answer = index.search(
+            query, categories, count, order, sessions=sessions, apart=True, respell=not is_said
+        )
         if answer is None:
             return None
         asked = replace(answer.query, filters=filters)
-        newest = _newest(db, asked, later) if newest is None else newest
+        if answer.corrected and not newest:
+            newest = _newest(db, asked, later)
         found = _gathered(answer.hits, looked, newest, order, Gathering(filters, limit))
         full = {each for each, its in _by_category(answer.hits).items() if its == count}
         found.is_whole = not full
@@ -77,9 +82,10 @@ def gather(
         people = len(found.people)
         more = int(SPARE * limit / max(people, 1))
         count, rounds = count * min(max(more, LEAST_MORE), MOST_MORE), rounds + 1
-    # The index counts all of them, the gathering only those that were looked at.
-    found.left_out[Verdict.TOOL_OUTPUT] = _left_out(answer, _TOOLS, categories)
-    found.left_out[Verdict.HIDDEN_SOURCE] = _left_out(answer, (Category.HIDDEN,), categories)
+    # The index counts all that it knows, the gathering only those that were looked at.
+    said = Counter(judge(filters, place) for place in newest)
+    for verdict, of in ((Verdict.TOOL_OUTPUT, _TOOLS), (Verdict.HIDDEN_SOURCE, (Category.HIDDEN,))):
+        found.left_out[verdict] = _left_out(answer, of, categories) + said[verdict]
     index.missing.update(looked.gone)
     return Indexed(found, asked, answer.corrected)
 

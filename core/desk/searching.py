@@ -166,10 +166,12 @@ def matches_in(
         index = index_of(opened)
         state = ready(opened, db, index)
         if state is not None:
-            found = index.search(query, tuple(Category), MOST, Order.OLDEST)
+            later = fulltext.said_in(db, session_id, state.through_id)
+            said = _matching(db, query, later)
+            found = index.search(query, tuple(Category), MOST, Order.OLDEST, respell=not said)
             if found is not None:
-                later = fulltext.said_in(db, session_id, state.through_id)
-                return (*(hit.id for hit in found.hits), *_matching(db, found.query, later))
+                said = _matching(db, found.query, later) if found.corrected else said
+                return (*(hit.id for hit in found.hits), *said)
         return _matching(db, query, fulltext.said_in(db, session_id, -1))
 
 

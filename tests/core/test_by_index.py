@@ -10,7 +10,7 @@ import pytest
 from core.conversations import Engine, Filters, Found, Order
 from core.desk import by_index, indexing, origins
 from core.desk.opening import Opened, open_home
-from core.desk.searching import Request, search
+from core.desk.searching import Request, matches_in, read_query, search
 from core.recall.index import Category, Index
 from core.recall.query import parse
 from core.settings import Settings
@@ -303,3 +303,29 @@ def test_an_index_that_is_far_behind_does_not_answer(
         insert(home, "messages", *[{"session_id": "s1", "content": "nothing"}] * later)
         found = search(desk, Request("harbour", UTC, order=Order.NEWEST))
         assert (found.engine, [hit.message_id for hit in found.hits]) == (engine, [2, 1])
+
+
+def test_what_was_said_just_now_is_found_as_it_is_spelled(tmp_path: Path) -> None:
+    """Found by a tester: a new message said the word, and the answer was that nothing says it."""
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s1"}, {"id": "s2"})
+    insert(home, "messages", *[{"session_id": "s1", "content": "the harbour"}] * 5)
+    desk = feed(home, tmp_path)
+    request = Request("harbor", UTC)
+    assert search(desk, request).corrected == (("harbor", "harbour"),)
+    insert(home, "messages", {"session_id": "s2", "content": "the harbor"})
+    found = search(desk, request)
+    assert ([hit.message_id for hit in found.hits], found.corrected) == ([6], ())
+    assert matches_in(desk, read_query(desk, request), "s2") == (6,)
+
+
+def test_what_was_said_just_now_and_is_left_out_is_counted(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", {"id": "s1"}, {"id": "s2", "source": "subagent"})
+    insert(home, "messages", {"session_id": "s1", "content": "the harbour"})
+    desk = feed(home, tmp_path)
+    insert(home, "messages", {"session_id": "s1", "content": "a quay", "role": "tool"},
+           {"session_id": "s2", "content": "a quay"})  # fmt: skip
+    found = search(desk, Request("quay", UTC))
+    assert (found.engine, found.hits) == (Engine.INDEX, ())
+    assert (found.tool_output, found.hidden_sources) == (1, 1)

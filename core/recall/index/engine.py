@@ -131,12 +131,14 @@ class Index:
         *,
         sessions: Collection[str] | None = None,
         apart: bool = False,
+        respell: bool = True,
     ) -> Candidates | None:
         """The best ``limit`` messages of ``categories`` together, or with ``apart`` of each one
         (a rare category is not crowded out), and how many there are of each.
 
         Of the filters it knows sources, roles, dates and an exact session id; ``sessions`` narrows
-        to those (for a title or workspace). A query of prefixes only has no rank: newest first.
+        to those (for a title or workspace). Words that nothing is spelled as are looked for as
+        others, if ``respell``. A query of prefixes only has no rank: newest first.
         ``NEWEST`` and ``OLDEST`` go by id. ``None`` when it cannot answer: absent, off, broken, or
         nothing is asked that it knows (``query.terms`` is ``None``).
         """
@@ -150,7 +152,7 @@ class Index:
                 asked = _Search(reader, query, sessions)
                 counts = asked.counts()
                 corrected: tuple[tuple[str, str], ...] = ()
-                if not any(counts.values()):
+                if respell and not any(counts.values()):
                     corrected, instead = _spelled(reader, query)
                     if corrected:
                         asked = _Search(reader, instead, sessions)
