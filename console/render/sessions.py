@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from textual.content import Content
 
 from console.render import ink
+from console.render.line import wrapped
 from console.render.message import when
 from core import text
 from core.conversations import Hit, Relation, Relative, Session, Visibility
@@ -186,6 +187,11 @@ def facet_lines(counts: Counts, width: int, facets: Facets | None = None) -> Con
     if row:
         lines.append(_joined(row, width))
     return Content("\n").join(lines)
+
+
+def query_lines(said: Sequence[str], width: int) -> list[Content]:
+    """What became of a query, no word of it cut off."""
+    return [line for each in said for line in wrapped(ink.line(each, ink.WARNING), width)]
 
 
 def family_words(relative: Relative, here: str) -> str:

@@ -10,10 +10,10 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from console.render.sessions import Counts, SessionItem, facet_lines, session_row
+from console.render.sessions import Counts, SessionItem, facet_lines, query_lines, session_row
 from console.screens.sessions_keep import KeepingRoom
 from console.screens.sessions_read import Target, sentence
-from console.screens.sessions_search import MORE, left_out
+from console.screens.sessions_search import MORE, became, left_out
 from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:
@@ -137,8 +137,13 @@ class ListingRoom(KeepingRoom):
             counts = Counts({}, tuple(left_out(found, self._facets)) if found is not None else ())
         facets = self.query_one("#facets", Static)
         # The lines themselves have no width before they are shown for the first time.
-        lines = facet_lines(counts, max(8, self.width_of(".list") - 2), self._facets)
-        facets.update(lines)
+        room = max(8, self.width_of(".list") - 2)
+        heads = facet_lines(counts, room, self._facets)
+        lines = [heads] if heads else []
+        if self.seeks and found is not None:
+            # What it was taken for comes first, and whole: what is found is read by it.
+            lines = [*query_lines(became(found), room), *lines]
+        facets.update(Content("\n").join(lines))
         facets.display = bool(lines)
 
     def rest(self) -> None:

@@ -19,6 +19,7 @@ from console.render.message import when
 from console.render.sessions import name_of
 from console.screens.room import Room
 from console.widgets.transcript import Shown, Transcript
+from core import text
 from core.conversations import Message
 
 if TYPE_CHECKING:
@@ -251,10 +252,12 @@ class ReadingRoom(Room):
     def _show_title(self) -> None:
         if self._read is not None:
             session = self._read.session
-            words = [name_of(session), session.source, when(session.started_at)]
+            words = [session.source, when(session.started_at)]
             words += [ROLES[self._roles][1], "with undone" if self._undone else ""]
-            title = " · ".join(filter(None, words))
-            self.transcript.border_title = ink.cut(title, self._frame)
+            rest = "".join(f" · {word}" for word in words if word)
+            # What is left out is said whole; the name, which the list has too, gives way.
+            name = text.one_line(name_of(session), max(8, self._frame - text.width(rest)))
+            self.transcript.border_title = ink.cut(f"{name}{rest}", self._frame)
 
     def _show_place(self) -> None:
         number, total = self._number

@@ -309,7 +309,10 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
                 self._onward = step
                 self.hits.move_to(items[place].key)
                 return
-        self.flash(f"No further hit {'below' if step > 0 else 'above'}", passing=True)
+        said = f"No further hit {'below' if step > 0 else 'above'}"
+        if len(self._line.split()) > 1:
+            said += ": a hit is a message that answers all of it, › also marks single words"
+        self.flash(said, passing=True)
 
     def target_of(self, item: HitItem) -> Target:
         """Where a hit is, or coming up from below the last of its session."""
@@ -330,13 +333,17 @@ _ENGINES = {
 
 
 def _remarks(found: Found, order: Order) -> list[str]:
-    """How it was answered: the engine, and what the query became."""
+    """How it was answered: the engine, and in which order."""
     words = [] if order is Order.RANKED else [f"{order} first"]
-    words += [f"“{asked}” read as “{other}”" for asked, other in found.corrected]
+    return [*words, _ENGINES[found.engine]]
+
+
+def became(found: Found) -> list[str]:
+    """What the query became, and what of it was left out: each a sentence for the list's head."""
+    said = [f"“{asked}” read as “{other}”" for asked, other in found.corrected]
     if found.literally:
-        words.append(f"read word by word: {found.effective}")
-    words += [_ENGINES[found.engine], found.note]
-    return [word for word in words if word]
+        said.append(f"read word by word: {found.effective}")
+    return [*said, found.note] if found.note else said
 
 
 def _nothing(results: Results, facets: Facets) -> str:
@@ -346,8 +353,6 @@ def _nothing(results: Results, facets: Facets) -> str:
         return "Nothing is found."
     said = [f"No conversation answers “{found.effective or results.text}”."]
     said += [f"{words}: enter, then {key}." for words, key in left_out(found, facets)]
-    if found.note:
-        said.append(found.note)
     said.append("esc ends the search. / changes it.")
     return "\n\n".join(said)
 

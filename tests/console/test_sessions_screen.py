@@ -213,6 +213,31 @@ async def test_a_misspelt_word_is_corrected_and_said(home: Path) -> None:
         assert found(console) != []
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
+async def test_what_became_of_a_query_is_said_whole(home: Path, size: tuple[int, int]) -> None:
+    async with sessions(home, size) as console:
+        await look_for(console, "deploy before:banana")
+        said = " ".join(str(console.sessions.query_one("#facets", Static).content).split())
+        assert said.startswith(
+            "before:banana is no date (2026-07-01), time (2026-07-01T10:00) or age (7d, 12h)."
+        )
+        await look_for(console, "deplyo windw")
+        said = " ".join(str(console.sessions.query_one("#facets", Static).content).split())
+        assert said.startswith("“deplyo” read as “deploy” “windw” read as “window”")
+        await look_for(console, '"open (deploy')
+        assert "read word by word: open deploy" in console.picture
+
+
+async def test_the_last_hit_says_what_a_hit_is_where_single_words_are_marked(home: Path) -> None:
+    async with sessions(home) as console:
+        await look_for(console, "deploy window")
+        await console.press("enter", "n")
+        assert console.flash.startswith("No further hit below: a hit is a message that answers")
+        await look_for(console, "canary")
+        await console.press("enter", "n", "n", "n", "n")
+        assert console.flash == "No further hit below"
+
+
 async def test_filters_and_their_completion(home: Path) -> None:
     async with sessions(home) as console:
         await console.press("slash", *"so")
@@ -320,6 +345,10 @@ async def test_roles_are_narrowed_in_turn(home: Path) -> None:
         await console.press("p")
         assert "only the person" in console.picture
         assert len(console.sessions.transcript.outline) == 3
+        await console.pilot.resize_terminal(104, 30)
+        await console.settle()
+        frame = str(console.sessions.transcript.border_title)
+        assert frame.endswith("· only the person"), "the name gives way, not what is left out"
         await console.press("p", "p")
         assert "tool  search_files" in console.picture
 
