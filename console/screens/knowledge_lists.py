@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.desk.knowledge_board import Overview
 
 READING = "Reading the notes…"
-_NO_NOTE = "No note of it is kept. a keeps one, t shows what was taken in of its wiki and code."
+_NO_NOTE = "No note of it is kept; {}t shows what was taken in of its wiki and code."
 _NO_PIECE = "Nothing was taken in. `signoff knowledge ingest-{} DIR` does it, t goes on."
 _NO_HIT = "Nothing here says that. The search was by {}; esc goes back to the notes."
 _NO_ROW = "No row is shown: the filter leaves all out. esc takes it off."
@@ -134,7 +134,10 @@ class KnowledgeLists(Browser):
             return _NO_ROW
         if place.answer is not None:
             return _NO_HIT.format(reading.by(place.answer))
-        return _NO_NOTE if place.layer == "memory" else _NO_PIECE.format(place.layer)
+        if place.layer != "memory":
+            return _NO_PIECE.format(place.layer)
+        learns = self._seen is not None and not self._seen.limits.learning
+        return _NO_NOTE.format("a keeps one, " if learns else "")
 
     def _why_empty(self) -> str:
         seen = self._seen

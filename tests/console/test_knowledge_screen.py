@@ -424,3 +424,31 @@ def test_the_demo_has_a_store_of_its_own(
         "rag_tallyport__wiki": 5,
     }
     assert not (tmp_path / "own").exists()
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        "metadata = 'no json'",
+        "metadata = '[1]'",
+        """metadata = '{"status": ["active"]}'""",
+        "document = x'fffe'",
+    ],
+)
+async def test_a_note_damaged_in_the_store_is_said_and_no_bug(home: Path, spoilt: str) -> None:
+    async with knowledge_on(home, "tallyport") as console:
+        with schema.writing(store_in(home).folder) as db:
+            name = ("rag_tallyport__memory",)
+            (number,) = db.execute("SELECT number FROM collections WHERE name = ?", name).fetchone()
+            db.execute(f"UPDATE nodes_{number} SET {spoilt} WHERE id = ?", (IDS["round"],))
+        await console.press("f5")
+        assert f"The note {IDS['round']} is damaged in the store" in console.words
+        assert "Restore an export into another store" in console.words
+
+
+async def test_what_is_kept_of_a_layer_may_be_damaged_too(home: Path) -> None:
+    async with knowledge_on(home) as console:
+        with schema.writing(store_in(home).folder) as db:
+            db.execute("UPDATE collections SET metadata = '[1]'")
+        await console.press("f5")
+        assert "is damaged in the store" in console.words

@@ -142,6 +142,9 @@ def learnt(text: str) -> str:
 
 def scrubbed(text: str) -> str:
     """``text`` with U+FFFD for lone surrogates and NUL: no database of texts holds them."""
+    # Of a whole store most fields are plain, and each is looked at.
+    if text.isascii() and "\0" not in text:
+        return text
     return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 

@@ -76,7 +76,7 @@ class OwnStore:
             if db is None:
                 return {}
             rows = db.execute("SELECT name, metadata FROM collections WHERE ready ORDER BY name")
-            return {name: flat(json.loads(metadata)) for name, metadata in rows}
+            return {name: _metadata_of(name, metadata) for name, metadata in rows}
 
     def count(self, collection: str) -> int:
         return self._counted(collection, "1")
@@ -272,3 +272,13 @@ class OwnStore:
                 return 0
             row = db.execute(f"SELECT count(*) FROM nodes_{number} WHERE {where}").fetchone()
             return int(row[0])
+
+
+def _metadata_of(collection: str, written: str) -> Metadata:
+    try:
+        return flat(json.loads(written))
+    except (ValueError, TypeError) as problem:
+        raise UnreadableError(
+            f"What is kept of {collection} is damaged in the store: {problem}",
+            "Restore an export into another store",
+        ) from problem

@@ -8,8 +8,9 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from core.errors import UnreadableError
 from core.homes.rag import schema
-from core.homes.rag.nodes import Metadata, Node
+from core.homes.rag.nodes import Metadata, Node, flat
 from core.homes.rag.store import Vector
 
 #: The columns that :func:`node_in` takes.
@@ -81,9 +82,17 @@ def _derived(node: Node) -> tuple[str, str, int, str, str]:
 
 
 def node_in(collection: str, row: Sequence[Any]) -> Node:
-    """The node of a row ``id, document, metadata``."""
+    """The node of a row ``id, document, metadata``. Raises :class:`UnreadableError`."""
     name, document, metadata = row
-    return Node(collection, name, document, json.loads(metadata))
+    try:
+        if not isinstance(document, str):
+            raise ValueError("its text is no text")
+        return Node(collection, str(name), document, flat(json.loads(metadata)))
+    except (ValueError, TypeError) as problem:
+        raise UnreadableError(
+            f"The note {name} is damaged in the store: {problem}",
+            "Restore an export into another store",
+        ) from problem
 
 
 def get(db: sqlite3.Connection, number: int, collection: str, name: str) -> Node | None:
