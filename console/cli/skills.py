@@ -212,6 +212,8 @@ def resume(session: Session, note: str, as_json: bool) -> None:
 @click.option("--apply", "applied", is_flag=True, help="Do it, as one step that can be undone.")
 @click.option("--idle-days", type=int, metavar="N", help="The agent's own prune list instead.")
 @click.option("--as-agent", is_flag=True, help="Without what signoff holds back.")
+@click.option("--stale-after", type=int, metavar="DAYS", help="As if stale after so many days.")
+@click.option("--archive-after", type=int, metavar="DAYS", help="As if archived after so many.")
 @note_option
 @json_option
 @pass_session
@@ -220,6 +222,8 @@ def curate(
     applied: bool,
     idle_days: int | None,
     as_agent: bool,
+    stale_after: int | None,
+    archive_after: int | None,
     note: str,
     as_json: bool,
 ) -> None:
@@ -241,7 +245,14 @@ def curate(
             say_home(opened)
             print_prune(found, idle_days)
         return
-    planned = desk.curate(opened, as_agent=as_agent)
+    limits = None
+    if stale_after is not None or archive_after is not None:
+        if applied:
+            raise UsageError(
+                "Other thresholds are only to look at", "Write them into config.yaml to apply them"
+            )
+        limits = desk.limits(opened, stale_after, archive_after)
+    planned = desk.curate(opened, as_agent=as_agent, limits=limits)
     _answer(session, opened, planned, not applied, note, as_json)
 
 

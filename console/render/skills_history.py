@@ -19,13 +19,17 @@ _NAME = 20
 
 @dataclass(frozen=True, slots=True)
 class RunItem:
-    """One run: when, what it counted, what it says of single skills, its model's own words."""
+    """One run: when, what it counted, what it says of single skills, its model's own words.
+
+    ``report`` is where its REPORT.md lies.
+    """
 
     at: str
     counts: str
     named: tuple[str, ...]
     summary: str
     problem: str
+    report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ def _lines(item: HistoryItem, width: int) -> Iterator[Line]:
             yield from _flow(ink.line(each), width, "  ")
         if run.summary:
             yield from _flow(ink.block(run.summary, ink.LABEL), width, "  ")
+        place = run.report or "It left no REPORT.md."
+        yield from _flow(ink.line(place, ink.LABEL), width, "  ")
 
 
 def _title(title: str, width: int) -> Iterator[Line]:

@@ -257,7 +257,8 @@ def curate_items(found: Prediction) -> tuple[CurateItem, ...]:
 
 def _snapshot(each: Snapshot) -> str:
     skills = "? skills" if each.skills < 0 else f"{each.skills:,} skills"
-    return f"{each.id}  {skills}  {short(each.reason)}"
+    size = f"{max(1, each.size // 1024):,} KiB" if each.size >= 0 else "? KiB"
+    return f"{each.id}  {skills}  {size}  {short(each.reason)}"
 
 
 def _lost(found: Difference) -> list[tuple[str, str]]:

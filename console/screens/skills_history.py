@@ -53,6 +53,7 @@ def history_of(opened: Opened, board: Board) -> HistoryItem:
                 named=tuple(f"{name}: {why}" for name, why in run.reasons.items()),
                 summary=run.summary,
                 problem=run.error or run.problem,
+                report=run.report,
             )
             for run in runs(opened)[:RUNS]
         ),

@@ -112,6 +112,7 @@ def decisions(opened: Opened, folder: str, names: Collection[str]) -> tuple[Even
         touched = any(path == folder or path.startswith(below) for path in entry.changed)
         if entry.ok and (touched or entry.subject in names or entry.subject == folder):
             said = f"{entry.verb}: {entry.message}"
+            said += f" Note: {entry.note}" if entry.note else ""
             said += f" (undone by {entry.undone_by})" if entry.undone_by else ""
             found.append(Event(datetime.fromisoformat(entry.at), f"journal {entry.id}", said))
     return tuple(found)

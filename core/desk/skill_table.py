@@ -33,8 +33,10 @@ from core.homes.hermes.curator.inventory import (
     is_candidate,
     read_inventory,
 )
+from core.homes.hermes.curator.lint import lint
 from core.homes.hermes.curator.moments import ACTIVITY, counter, last_activity, moment
 from core.homes.hermes.curator.offered import Surroundings, needs, not_offered
+from core.homes.hermes.curator.origins import suppressed
 from core.homes.hermes.curator.packages import Package, leftovers, read_packages
 from core.homes.hermes.curator.restore import place_for, plan_restore
 from core.homes.hermes.curator.settings import Offering, Settings, read_offering
@@ -166,7 +168,9 @@ def board(opened: Opened) -> Board:
         archived=_archived(opened, view, packages, inventory, terms),
         snapshots=list_snapshots(view),
         borrowed=_borrowed(opened, view, terms.rules),
-        findings=tuple(health.of_home(inventory, packages, leftovers(view), state)),
+        findings=tuple(
+            health.of_home(inventory, packages, leftovers(view), state, suppressed(view))
+        ),
         blocked=inventory.rows.problem,
     )
 
@@ -197,6 +201,8 @@ def page(opened: Opened, token: str) -> Page:
     names = tuple(dict.fromkeys([called, name(folder), *(each.base for each in kept)]))
     row = inventory.rows.row(called) or {}
     rows = _rows(view, inventory, terms, offering, around, only=skill) if skill else ()
+    files = _files(view, folder)
+    inside = {each.path for each in files}
     dates = {each: at for each in ACTIVITY if (at := moment(row.get(each))) is not None}
     return Page(
         name=called,
@@ -204,13 +210,13 @@ def page(opened: Opened, token: str) -> Page:
         copies=_archived(opened, view, kept, inventory, terms),
         folder=folder,
         text=head.text,
-        files=_files(view, folder),
+        files=files,
         dates=dates,
         counts={each: row.get(each) for each in ("use_count", "view_count", "patch_count")},
         references=references(view, skill, inventory) if skill else (),
         events=_events(view, names),
         proposals=_proposals(opened, names),
-        findings=tuple(health.lint(skill, head)) if skill else (),
+        findings=tuple(lint(skill, head, inside)) if skill else (),
     )
 
 

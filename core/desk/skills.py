@@ -133,6 +133,15 @@ def curate(opened: Opened, *, as_agent: bool = False, limits: Limits | None = No
     return replace(_bound(view, "curate", "skills", outcome), prediction=found)
 
 
+def limits(opened: Opened, stale: int | None, archive: int | None) -> Limits:
+    """The thresholds in force, one or both in another place: for a look at what they would do."""
+    found = terms_of(opened, View(opened.source)).settings.limits
+    return Limits(
+        found.stale_after_days if stale is None else stale,
+        found.archive_after_days if archive is None else archive,
+    )
+
+
 def rollback(opened: Opened, snapshot: str | None) -> Planned:
     """Put the skills back as of a snapshot, the newest for ``None``.
 

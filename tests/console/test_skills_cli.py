@@ -444,3 +444,16 @@ def test_of_several_names_to_adopt_any_unknown_one_is_a_refusal(cli: Cli, home: 
     found = said(cli, home, "adopt", "meeting-notes", "nosuch")
     assert (found["exit"], found["ok"], found["category"]) == (1, False, "skill_not_found")
     assert tree(home) == before
+
+
+def test_other_thresholds_are_looked_at_and_never_applied(cli: Cli, home: Path) -> None:
+    """Spec 7.1: what 14 and 30 days, or 0, would do (issues 87793, 18373)."""
+    before = tree(home)
+    plain = {line["name"] for line in said(cli, home, "curate")["transitions"]}
+    sooner = said(cli, home, "curate", "--archive-after", "40")["transitions"]
+    archived = {line["name"] for line in sooner if line["to"] == "archived"}
+    assert "k8s-rollout-recovery" in archived
+    assert plain <= {line["name"] for line in sooner}
+    refused = run(cli, home, "curate", "--apply", "--stale-after", "1")
+    assert (refused.code, tree(home)) == (2, before)
+    assert "only to look at" in refused.err

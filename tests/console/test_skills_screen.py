@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,7 @@ async def test_the_sheet_of_the_curator_says_where_each_setting_comes_from(home:
         assert "prune_builtins on default 0.19" in console.words
         assert "queue-replay: archived" in console.words
         assert "cron-cleanup: merged into log-search" in console.words
+        assert re.search(r"logs/curator/\d{8}-\d{6}/REPORT\.md", console.words)
 
 
 # -- the archive ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from core.homes.hermes.curator.heads import Head
@@ -16,20 +16,17 @@ from core.homes.hermes.curator.moments import (
     last_activity,
     moment,
 )
+from core.homes.hermes.curator.origins import SUPPRESSED
 from core.homes.hermes.curator.packages import Package
 from core.homes.hermes.curator.settings import Offering
 from core.homes.hermes.curator.state import CuratorState
 from core.homes.hermes.curator.transitions import ACTIVE, ARCHIVED, STALE
 from core.homes.hermes.skills import usage
-from core.homes.hermes.skills.rules import MAX_NEW_DESCRIPTION, SKILL_FILE
+from core.homes.hermes.skills.rules import SKILL_FILE
 from core.model import Finding, Severity
 from core.view import join
 
 _INLINE_SHELL = re.compile(r"!`([^`\n]+)`")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_ISSUE = re.compile(r"#\d+")
-#: Newest agents' lint: so many issue numbers, so many to a thousand characters, are a diary.
-_DIARY, _DENSE = 4, 0.5
 
 
 def of_skill(skill: Skill, head: Head, offering: Offering, terms: Terms) -> Iterator[Finding]:
@@ -57,34 +54,17 @@ def of_skill(skill: Skill, head: Head, offering: Offering, terms: Terms) -> Iter
         yield from _of_row(skill, skill.row, terms)
 
 
-def lint(skill: Skill, head: Head) -> Iterator[Finding]:
-    """The advisory rules of newer agents that need only the text; none ever blocks."""
-    at = join(skill.folder, SKILL_FILE)
-    if not _NAME.fullmatch(skill.name):
-        message = "The name may hold a-z, 0-9, dot, dash and underscore, a letter or digit first."
-        yield Finding("name_format", Severity.INFO, message, at)
-    description = head.fields.get("description")
-    if isinstance(description, str) and len(description) > MAX_NEW_DESCRIPTION:
-        message = f"The description has {len(description)} characters; 60 are shown in prompts."
-        yield Finding("description_length", Severity.INFO, message, at)
-    if not description:
-        yield Finding("no_description", Severity.INFO, "It has no description.", at)
-    if "when to use" not in head.text.lower():
-        message = "It has no section that says when to use it."
-        yield Finding("missing_section", Severity.INFO, message, at)
-    issues = len(_ISSUE.findall(head.text))
-    if issues >= _DIARY and issues / max(len(head.text), 1) * 1000 >= _DENSE:
-        message = f"It names {issues} issues: more a diary than instructions."
-        yield Finding("incident_log_shape", Severity.INFO, message, at)
-
-
 def of_home(
     inventory: Inventory,
     packages: Sequence[Package],
     leftovers: Sequence[str],
     state: CuratorState,
+    suppressed: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Findings on the files around the skills: unreadable ones, rows and folders left over."""
+    """Findings on the files around the skills: unreadable ones, rows, folders, names left over.
+
+    ``suppressed`` names are those that an update does not bring again.
+    """
     rows = inventory.rows
     for problem in (
         inventory.origins.problem,
@@ -104,6 +84,10 @@ def of_home(
         elif key not in known and key not in kept:
             message = f"There is a row of {key}, but no skill."
             yield Finding("row_without_skill", Severity.INFO, message, usage.PATH)
+    for key in sorted(suppressed):
+        if key not in kept:
+            message = f"An update does not bring {key} again, and the archive holds no copy of it."
+            yield Finding("suppressed_without_copy", Severity.INFO, message, SUPPRESSED)
     for entry in leftovers:
         message = f"{entry} in the archive holds no SKILL.md; it cannot be restored."
         yield Finding("archive_leftover", Severity.INFO, message, join("skills/.archive", entry))

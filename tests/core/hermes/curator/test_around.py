@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.desk import skill_table
 from core.homes.hermes.config import read_config
 from core.homes.hermes.curator.borrowed import read_borrowed
 from core.homes.hermes.curator.cron import read_references, words_for
 from core.homes.hermes.curator.curate import plan_curate, predict
 from core.homes.hermes.curator.heads import read_head
-from core.homes.hermes.curator.health import lint, of_home, of_skill
+from core.homes.hermes.curator.health import of_home, of_skill
 from core.homes.hermes.curator.history import LEDGER, mentions, read_ledger, read_runs
 from core.homes.hermes.curator.inventory import read_inventory
 from core.homes.hermes.curator.offered import Surroundings, needs, not_offered
 from core.homes.hermes.curator.origins import read_origins, suppressed
 from core.homes.hermes.curator.packages import find_package, leftovers, read_packages
-from core.homes.hermes.curator.pinning import plan_adopt, plan_adopt_all, plan_pin
+from core.homes.hermes.curator.pinning import plan_adopt, plan_pin
 from core.homes.hermes.curator.restore import plan_restore
 from core.homes.hermes.curator.settings import Offering, read_offering, read_settings
 from core.homes.hermes.curator.state import STATE, due, plan_pause, read_state
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
 from core.model import Change, Severity
-from tests.core.hermes.curator.desks import home_on
 from tests.core.hermes.curator.homes import (
     NOW,
     changed_rows,
@@ -256,19 +253,6 @@ def test_inline_shell_is_a_danger_where_it_runs() -> None:
     assert head.text[start:end] == "!`rm -rf /`"
 
 
-def test_the_advisory_lint_only_advises() -> None:
-    """Spec 2.8."""
-    text = skill("Probe Two", "Fixed #1, #2, #3 and #4.\n").replace(
-        b"Use when testing.",
-        b"A description that goes on and on far past sixty characters, really.",
-    )
-    seen = view(small(**{"skills/ops/probe/SKILL.md": text}))
-    judged = terms(seen)
-    (each,) = read_inventory(seen, judged.config, judged.rules).skills
-    found = [finding.code for finding in lint(each, read_head(seen, each.folder))]
-    assert found == ["name_format", "description_length", "missing_section", "incident_log_shape"]
-
-
 def test_runs_and_the_ledger_are_history() -> None:
     """Spec 4.5 and 4.10."""
     run = {
@@ -410,40 +394,6 @@ def test_twins_stay_where_they_are_and_it_is_said() -> None:
     assert found.transitions == ()
     pinned = plan_pin(seen, terms(seen), "skills/ops/probe", True)
     assert codes(pinned) == ["duplicate_name"]
-
-
-def test_each_of_twins_is_said_its_own_future(tmp_path: Path) -> None:
-    """Spec 4.4: a run takes the first folder of a name; the others stay for ever."""
-    files = {
-        "config.yaml": config(more="_config_version: 44\n"),
-        "skills/ops/probe/SKILL.md": skill("probe"),
-        "skills/data/probe/SKILL.md": skill("probe"),
-        usage.PATH: rows(probe=row()),
-    }
-    board = skill_table.board(home_on(tmp_path, files))
-    assert {each.skill.folder: each.next for each in board.rows} == {
-        "skills/data/probe": "skills/ops/probe has the same name, and only one row for both",
-        "skills/ops/probe": "a run takes skills/data/probe for that name, and never looks here",
-    }
-    assert {each.forecast.archive_on for each in board.rows} == {None}
-
-
-def test_adopting_all_says_when_nobody_knows_whose_they_are() -> None:
-    """Spec 1.8: a hub's lock file that cannot be read makes nothing the curator's."""
-    seen = view(sample(**{"skills/.hub/lock.json": b"{"}))
-    outcome = plan_adopt_all(seen, terms(seen))
-    assert (outcome.category, outcome.changes) == ("unreadable_target", ())
-
-
-def test_adopting_all_takes_a_row_of_twins_once() -> None:
-    twin = {
-        "skills/data/probe/SKILL.md": skill("probe"),
-        usage.PATH: rows(probe=row(created_by=None)),
-    }
-    seen = view(small(**twin))
-    outcome = plan_adopt_all(seen, terms(seen))
-    assert changed_rows(seen, outcome)["probe"]["created_by"] == [None, "agent"]
-    assert codes(outcome).count("duplicate_name") == 2
 
 
 def test_a_skill_inside_one_that_goes_goes_with_it() -> None:

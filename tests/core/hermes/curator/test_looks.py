@@ -55,6 +55,14 @@ def test_a_row_that_is_no_object_is_none(tmp_path: Path) -> None:
     assert row_of(opened, "corrupt-row") == {}
 
 
+def test_why_a_skill_was_archived_is_said_with_it(tmp_path: Path) -> None:
+    """Spec 7.3: the agent keeps no reason; the journal does."""
+    opened = sample_on(tmp_path)
+    desk.carry_out(opened, desk.archive(opened, "zulu-clock"), note="no cluster any more")
+    (found,) = decisions(opened, "skills/.archive/zulu-clock", {"zulu-clock"})
+    assert found.text.endswith("Note: no cluster any more")
+
+
 def test_decisions_are_found_by_place_and_by_name(tmp_path: Path) -> None:
     opened = sample_on(tmp_path)
     done(opened, desk.pin(opened, "zulu-clock"))
