@@ -184,7 +184,7 @@ def _run(words: list[str]) -> int:
         return 130
     except click.ClickException as problem:
         where = problem.ctx if isinstance(problem, click.UsageError) else None
-        _report(words, "usage", *_mistake(problem, where))
+        _report(words, "usage", *_mistake(problem, where, words))
         return 2
     except Exception as problem:
         if isinstance(problem, OSError):
@@ -200,7 +200,9 @@ def _run(words: list[str]) -> int:
         return 1
 
 
-def _mistake(problem: click.ClickException, where: click.Context | None) -> tuple[str, str]:
+def _mistake(
+    problem: click.ClickException, where: click.Context | None, words: Sequence[str]
+) -> tuple[str, str]:
     """What a person mistyped, and what they probably want."""
     path = where.command_path if where is not None else "signoff"
     see = f"See `{path} --help`"
@@ -216,6 +218,10 @@ def _mistake(problem: click.ClickException, where: click.Context | None) -> tupl
         known = group.list_commands(where) if where and isinstance(group, click.Group) else COMMANDS
         close = difflib.get_close_matches(typed[1], known, n=1)
         return typed[0], f"Perhaps you mean `{path} {close[0]}`" if close else see
+    if message.startswith("Got unexpected extra argument") and where is not None:
+        # `signoff skill pin NAME`: what was meant as a part of a command is one of its own.
+        inner = [word for word in words[1:] if word in COMMANDS and word != where.info_name]
+        see = f"Perhaps you mean `signoff {inner[0]}`" if inner else see
     return message.rstrip("."), see
 
 

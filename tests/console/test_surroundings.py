@@ -207,6 +207,8 @@ def test_no_color(cli: Cli) -> None:
         (("frobnicate",), "See `signoff --help`"),
         (("knowledge", "retir"), "Perhaps you mean `signoff knowledge retire`"),
         (("knowledge", "ingest"), "Perhaps you mean `signoff knowledge ingest-wiki`"),
+        (("skill", "pin", "deploy"), "Perhaps you mean `signoff pin`"),
+        (("skill", "deploy", "watering"), "See `signoff skill --help`"),
         (("knowledge", "projects"), "See `signoff knowledge --help`"),
     ],
 )
