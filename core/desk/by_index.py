@@ -156,7 +156,7 @@ def _gathered(
 
     A row of the home costs ten times what a candidate costs, and of most sessions the first will
     do: the others are only counted, and so are sessions behind the last that is shown. Hidden
-    messages may be of cron jobs, and then stand among the others of these.
+    messages may be of cron jobs, which nobody knows before: then all are looked at.
     """
     shown = sorted(hits, key=lambda hit: hit.category in _CRONS)
     firsts: dict[int, Candidate] = {}
@@ -169,8 +169,8 @@ def _gathered(
         looked.look(
             hit for hit in shown if hit.category not in _CRONS and hit.group not in looked.sessions
         )
-    mixed = looked.crons & {hit.group for hit in hits if hit.category is Category.HIDDEN}
-    looked.look(hit for hit in hits if hit.group in mixed)
+    if looked.crons & {hit.group for hit in hits if hit.category is Category.HIDDEN}:
+        looked.look(hits)
     known = [looked.places[hit.id] for hit in hits if hit.id in looked.places]
     for places in (known, reversed(newest)) if order is Order.OLDEST else (newest, known):
         gathering.add(places)

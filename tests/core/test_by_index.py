@@ -251,6 +251,19 @@ def test_hidden_rows_of_cron_jobs_take_no_place_of_people(tmp_path: Path, order:
         assert [hit.message_id for hit in hits] == [hit.message_id for hit in without]
 
 
+def test_hidden_rows_of_cron_jobs_take_no_place_of_other_jobs(tmp_path: Path) -> None:
+    """Found by a generated home: jobs came in the order of what is hidden in them first."""
+    home = make_home(tmp_path / "home", version=25)
+    insert(home, "sessions", *({"id": f"job{n}", "source": "cron"} for n in range(9)))
+    said = [{"session_id": f"job{n}", "content": "harbour"} for n in range(9)] * by_index.LOOKED
+    hidden = [each | {"display_kind": "hidden"} for each in said if each["session_id"] < "job4"]
+    insert(home, "messages", *hidden)
+    insert(home, "messages", *said)
+    desk = feed(home, tmp_path)
+    found = search(desk, Request("harbour", UTC, Filters(with_hidden=True), Order.NEWEST, limit=4))
+    assert [hit.session_id for hit in found.hits] == ["job8", "job7", "job6", "job5"]
+
+
 @pytest.mark.parametrize("order", [Order.NEWEST, Order.OLDEST])
 def test_sessions_come_in_the_order_of_their_first_hits(tmp_path: Path, order: Order) -> None:
     """Found by a generated home: they came in the order of their last hits, behind those looked
