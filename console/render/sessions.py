@@ -23,6 +23,8 @@ _RELATIONS = {
 _MATCH = "bold underline $text-warning"
 #: Cells of a name in the family tree.
 _NAME = 28
+#: Cells of a row in the list of a family.
+_FAMILY = 66
 #: Cells before the first match that a snippet keeps.
 _LEAD = 16
 
@@ -198,14 +200,12 @@ def family_words(relative: Relative, here: str) -> str:
     """A member of a family on one line, set in by its depth; ``here`` is the session on screen."""
     session = relative.session
     relation = "begins" if session.relation is Relation.ROOT else _RELATIONS[session.relation]
-    words = [
-        f"{relation}: {text.one_line(name_of(session), _NAME)}",
-        session.source,
-        f"{session.messages:,} msg",
-        when(session.started_at)[:10],
-    ]
-    words[0] = f"▶ {words[0]}" if session.id == here else words[0]
-    return "  " * relative.depth + "  ".join(filter(None, words))
+    lead = "  " * relative.depth + ("▶ " if session.id == here else "") + f"{relation}: "
+    words = (session.source, f"{session.messages:,} msg", when(session.started_at)[:10])
+    rest = "".join(f"  {word}" for word in words if word)
+    # The deeper it is set in the shorter its name: the date at the end is never cut off.
+    room = max(8, min(_NAME, _FAMILY - text.width(lead) - text.width(rest)))
+    return f"{lead}{text.one_line(name_of(session), room)}{rest}"
 
 
 def _folder(path: str) -> str:

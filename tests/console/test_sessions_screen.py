@@ -298,6 +298,8 @@ async def test_the_family_goes_to_a_part_a_delegate_and_back(home: Path) -> None
         assert isinstance(console.app.screen, Choose)
         prompts = [str(o.prompt) for o in console.app.screen.query_one(OptionList).options]
         assert [p.split(":")[0].split()[-1] for p in prompts].count("continues") == 2
+        cut = [prompt for prompt in prompts if prompt.strip() not in console.picture]
+        assert cut == [], "the date at the end is shown, however deep a row is set in"
         place = next(n for n, prompt in enumerate(prompts, 1) if "delegate" in prompt)
         await console.press(str(place))
         assert "Report differences only" in console.picture
