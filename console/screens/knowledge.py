@@ -139,6 +139,7 @@ class KnowledgeScreen(KnowledgeActing):
             self.go(Place(item.project))
         else:
             self.end_filter()
+            self.reload()
 
     def action_copy(self) -> None:
         if (item := self.item) is not None:

@@ -37,6 +37,10 @@ _NO_NOTE = "No note of it is kept; {}t shows what was taken in of its wiki and c
 _NO_PIECE = "Nothing was taken in. `signoff knowledge ingest-{} DIR` does it, t goes on."
 _NO_HIT = "Nothing here says that. The search was by {}; esc goes back to the notes."
 _NO_ROW = "No row is shown: the filter leaves all out. esc takes it off."
+_NO_RECENT = (
+    f"No row is shown: the filter leaves out all of the newest {reading.LIMIT:,}. esc takes it off,"
+    " s asks older ones too."
+)
 #: Cells of a title.
 TITLE = 64
 
@@ -131,7 +135,7 @@ class KnowledgeLists(Browser):
         if not self._projects:
             return self._why_empty()
         if self._items:
-            return _NO_ROW
+            return _NO_ROW if len(self._items) == self._total else _NO_RECENT
         if place.answer is not None:
             return _NO_HIT.format(reading.by(place.answer))
         if place.layer != "memory":

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from core.desk.knowledge import Shelf
 
 
+_OLDER = f"That note is not among the newest {reading.LIMIT:,}, which are listed: s asks all"
+
+
 @dataclass
 class StoreChanged(Message):
     """The store changed; only the last one in the queue counts."""
@@ -65,6 +68,10 @@ class KnowledgeShelf(KnowledgeLists):
             self._total = read.total
         # What a place holds when it is gone to is no news.
         self.show_rows(news=read.place == self._listed_at)
+        if self._follow and read.place == self._place and self._follow not in self._items:
+            # The cursor would jump there whenever it is listed some day.
+            self._follow = ""
+            self.flash(_OLDER, ink.WARNING)
         self._listed_at = read.place
         self.draw(keep=True)
 

@@ -21,7 +21,6 @@ from core.homes.rag.ingest import NO_VECTORS, Embed
 from core.homes.rag.learning import KIND, Learnt
 from core.homes.rag.nodes import (
     SHORT,
-    SUPERSEDED,
     Layer,
     Node,
     Resolved,
@@ -216,17 +215,14 @@ def chain(shelf: Shelf, node: Node) -> list[Node]:
 
 def timeline(shelf: Shelf, node: Node) -> list[Node]:
     """A note's past and future: those it took the place of, itself, those that took its place."""
-    replaced: dict[str, list[Node]] = {}
-    for each in shelf.store.newest(node.collection, status=SUPERSEDED):
-        replaced.setdefault(each.text("superseded_by"), []).append(each)
-    after = chain(shelf, node)
+    replaced, after = shelf.store.replaced(node.collection), chain(shelf, node)
     seen, before, names = {each.id for each in after}, list[Node](), [node.id]
     while names:
-        for each in replaced.get(names.pop(), ()):
-            if each.id not in seen:
-                seen.add(each.id)
+        for name in replaced.get(names.pop(), ()):
+            if name not in seen and (each := shelf.store.get(node.collection, name)) is not None:
+                seen.add(name)
                 before.append(each)
-                names.append(each.id)
+                names.append(name)
     return [*oldest_first(before), *after]
 
 

@@ -14,13 +14,25 @@ import pytest
 
 from console.cli import homes
 from console.cli.session import Session
+from console.screens import knowledge_reading
 from console.screens.sheet import Sheet
 from console.widgets.bars import KeyBar
+from core.desk.knowledge import timeline
+from core.desk.knowledge_board import beside
 from core.homes.rag import chroma_write, schema
 from core.homes.rag.learning import note_of
+from core.homes.rag.nodes import Node
 from core.homes.rag.own import OwnStore
+from core.homes.rag.own_rows import insert, made_number
 from core.homes.rag.ranking import Searcher
-from tests.console.pilots import JOURNAL_MODE, KNOWLEDGE_MODE, MEMORY_MODE, NOW, open_console
+from tests.console.pilots import (
+    JOURNAL_MODE,
+    KNOWLEDGE_MODE,
+    MEMORY_MODE,
+    NOW,
+    open_console,
+    start_of,
+)
 from tests.console.plain import Cli
 from tests.console.shelves import (
     IDS,
@@ -452,3 +464,53 @@ async def test_what_is_kept_of_a_layer_may_be_damaged_too(home: Path) -> None:
             db.execute("UPDATE collections SET metadata = '[1]'")
         await console.press("f5")
         assert "is damaged in the store" in console.words
+
+
+# -- more than is listed ---------------------------------------------------------------------
+
+
+async def test_what_lies_beyond_the_newest_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter, and a step along a chain, reach only what is listed: no silence about the rest."""
+    monkeypatch.setattr(knowledge_reading, "LIMIT", 6)
+    async with knowledge_on(home, "tallyport") as console:
+        assert title(console) == "tallyport: notes (6 of 8)"
+        await console.press("slash", *TEXTS["queue-1"][:30], "enter")
+        assert "the filter leaves out all of the newest" in console.words
+        await console.press("escape")
+        await on(console, "queue-2")
+        await console.press("left_square_bracket")
+        assert console.flash.startswith("That note is not among the newest")
+        assert console.knowledge.item is not None
+        assert console.knowledge.item.id == IDS["queue-2"]
+        assert not console.knowledge._follow
+
+
+def test_of_the_replaced_notes_only_those_of_the_chain_are_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row the cursor rests on draws its chain: 3,000 texts of others cost 120 ms of it."""
+    opened = start_of(home)()
+    shelf, store = beside(opened), store_in(home)
+    name = "rag_tallyport__memory"
+    with schema.writing(store.folder) as db:
+        number = made_number(db, name)
+        replaced = {"status": "superseded", "superseded_by": IDS["lock"]}
+        insert(db, number, [Node(name, f"{n:08x}", "old", replaced) for n in range(300)])
+    reads: list[str] = []
+
+    def get(self: OwnStore, collection: str, key: str) -> Node | None:
+        reads.append(key)
+        return whole(self, collection, key)
+
+    whole = OwnStore.get
+    node = store.get(name, IDS["queue-3"])
+    assert node is not None
+    monkeypatch.setattr(OwnStore, "get", get)
+    assert [each.id for each in timeline(shelf, node)] == [
+        IDS["queue-1"],
+        IDS["queue-2"],
+        IDS["queue-3"],
+    ]
+    assert len(reads) == 3

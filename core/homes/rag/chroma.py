@@ -23,7 +23,7 @@ from core.errors import SignoffError, UnreadableError
 from core.homes.rag import chroma_vectors, lexical
 from core.homes.rag.lexical import Query
 from core.homes.rag.nodes import Metadata, Node, Resolved, Scalar, encode, resolved, usable_prefix
-from core.homes.rag.store import MODE, Event, Vector, record_of
+from core.homes.rag.store import MODE, Event, Vector, record_of, replaced_in
 from core.model import Node as FileNode
 from core.model import NodeKind
 
@@ -94,6 +94,9 @@ class ChromaReader:
         ]
         found.sort(key=lambda node: node.text("created"), reverse=True)
         return found if limit < 0 else found[:limit]
+
+    def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
+        return replaced_in(self.newest(collection))
 
     def vectors(
         self, collection: str, *, live: bool = False, names: Sequence[str] | None = None

@@ -39,7 +39,7 @@ from core.homes.rag.own_rows import (
     put_vectors,
     update,
 )
-from core.homes.rag.store import MODE, Event, Vector, moved, record_of, status_event
+from core.homes.rag.store import MODE, Event, Vector, moved, record_of, replaced_in, status_event
 from core.model import Node as FileNode
 from core.model import NodeKind
 
@@ -139,6 +139,18 @@ class OwnStore:
             chosen = list(islice(wanted, limit if limit >= 0 else None))
             found = (get(db, number, collection, name) for name in chosen)
             return [node for node in found if node is not None]
+
+    def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
+        with schema.reading(self.folder) as db:
+            number = number_of(db, collection)
+            if db is None or number is None:
+                return {}
+            # Without the texts: only a few of them are wanted.
+            rows = db.execute(
+                f"SELECT id, '', metadata FROM nodes_{number} WHERE live = 0"
+                " ORDER BY created DESC, number DESC"
+            )
+            return replaced_in(node_in(collection, row) for row in rows)
 
     def vectors(
         self, collection: str, *, live: bool = False, names: Sequence[str] | None = None

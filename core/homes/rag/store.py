@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -81,6 +81,9 @@ class Store(Protocol):
     def newest(self, collection: str, *, status: str = "", limit: int = -1) -> list[Node]:
         """The nodes by their time, the newest first; ``status`` is a word, or ``live``."""
 
+    def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
+        """By the id of a node those whose place it took, the oldest first."""
+
     def vectors(
         self, collection: str, *, live: bool = False, names: Sequence[str] | None = None
     ) -> Iterator[Vector]:
@@ -91,6 +94,14 @@ class Store(Protocol):
 
     def events(self, project: str = "") -> list[Event]:
         """The log, oldest first; or what is in it of one project's slug."""
+
+
+def replaced_in(nodes: Iterable[Node]) -> Mapping[str, Sequence[str]]:
+    """What :meth:`Store.replaced` says, of nodes that stand the newest first."""
+    found: dict[str, list[str]] = {}
+    for node in reversed([node for node in nodes if node.status == SUPERSEDED]):
+        found.setdefault(node.text("superseded_by"), []).append(node.id)
+    return found
 
 
 def record_path(file: str, collection: str, name: str) -> str:
