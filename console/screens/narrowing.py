@@ -75,6 +75,7 @@ class NarrowingRoom(PromotingRoom):
         self.filter.value = ""
         self._narrow("", tell=False)
         self.filter.display = False
+        self.flash("")
         self.queue.focus()
 
     def _visible(self) -> list[QueueItem]:

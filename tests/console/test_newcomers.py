@@ -79,6 +79,7 @@ async def test_the_bar_offers_no_keys_while_a_line_is_typed(home: Path) -> None:
         assert console.flash == "enter keeps the filter, esc takes it off"
         await console.press("escape")
         assert console.app.screen.query_one(KeyBar).visible
+        assert console.flash == "", "no word of a line that is closed"
 
 
 async def test_the_narrow_header_says_that_a_record_cannot_be_read(home: Path) -> None:
