@@ -532,6 +532,27 @@ async def test_a_head_that_says_another_folder_hits_nobody_else(home: Path) -> N
         assert tree(home) == before
 
 
+async def test_twins_that_are_both_marked_are_both_done(home: Path) -> None:
+    """They share a row: the first step does a part of the second."""
+    twin = home / "skills/data/log-search"
+    twin.mkdir()
+    (twin / "SKILL.md").write_text("---\nname: log-search\ndescription: x\n---\n\nbody\n")
+    before = tree(home)
+    both = ("skills/ops/log-search", "skills/data/log-search")
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        for key, said in (("p", "✓ 2 pinned"), ("d", "✓ 2 archived")):
+            for folder in both:
+                console.skills.rows.mark(folder, True)
+            await console.settle()
+            await console.press(key)
+            if key == "d":
+                await console.press("y")
+            assert console.flash == f"{said}, u takes them back as one"
+            await console.press("u")
+            assert tree(home) == before
+
+
 async def test_a_skill_that_went_meanwhile_is_no_other_of_that_name(home: Path) -> None:
     # Its folder's name is all another skill shares with it.
     other = home / "skills/data/log-search"
