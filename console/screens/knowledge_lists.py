@@ -234,6 +234,7 @@ class KnowledgeLists(Browser):
         """All rows again."""
         self.filter.value = ""
         self.filter.display = False
+        self.flash("")
         self.rows.focus()
 
     # -- in and out ------------------------------------------------------------------------

@@ -176,6 +176,8 @@ async def test_the_filter(home: Path, line: str, found: list[str]) -> None:
         assert title(console) == f"tallyport: notes ({len(found)} of 8)"
         await console.press("escape")
         assert shown(console) == NEWEST
+        await console.press("slash", "escape")
+        assert console.flash == "", "no word of a line that is closed"
 
 
 async def test_a_filter_that_leaves_nothing_says_so(home: Path) -> None:
