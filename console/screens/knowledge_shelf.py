@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from console.jobs import T
 from console.render import ink
 from console.render.knowledge import KnowledgeItem
 from console.render.knowledge_pages import ProjectPage, node_lines, project_lines
@@ -45,6 +46,27 @@ class KnowledgeShelf(KnowledgeLists):
         self._listed_at: Place | None = None
         self._pages: dict[str, ProjectPage] = {}
         self._chains: dict[str, Sequence[KnowledgeItem]] = {}
+
+    # -- jobs ------------------------------------------------------------------------------
+
+    def start_job(
+        self,
+        group: str,
+        work: Callable[[], T],
+        done: Callable[[T], None],
+        failed: Callable[[Exception], None],
+        *,
+        every: bool = False,
+    ) -> None:
+        """As :meth:`Jobs.start_job`; what a ``sheet`` was read for is void once the person is
+        elsewhere: a question that comes up there would be answered by keys meant for other things.
+        """
+
+        def shown(value: T) -> None:
+            if group != "sheet" or self.is_current:
+                done(value)
+
+        super().start_job(group, work, shown, failed, every=every)
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.desk import history, knowledge
@@ -134,8 +135,13 @@ def _after_undo(shelf: Shelf, receipt: Receipt) -> Receipt:
     pages = [path for path in receipt.changed if path.startswith("/")]
     folder = merge.wiki_folder(shelf.rag.wiki_root, receipt.subject)
     if receipt.ok and pages and folder is not None and isinstance(shelf.store, OwnStore):
-        make = knowledge.embed(shelf)
-        ingest.ingest_wiki(shelf.store, folder, receipt.subject, empty=True, embed=make)
+        try:
+            make = knowledge.embed(shelf)
+            ingest.ingest_wiki(shelf.store, folder, receipt.subject, empty=True, embed=make)
+        except SignoffError as problem:
+            # It is taken back all the same.
+            said = f"{receipt.message}; its pages are searched as they were: {problem.message}"
+            return replace(receipt, message=said)
     return receipt
 
 

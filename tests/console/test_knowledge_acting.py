@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,17 @@ from textual.widgets import Input, OptionList
 from console.app import SignoffApp
 from console.screens.confirm import Confirm
 from console.screens.journal import JournalScreen
+from console.screens.knowledge import KnowledgeScreen
 from console.screens.knowledge_learning import LearnScreen
 from console.screens.sheet import Sheet
+from core.desk import knowledge_work
+from core.desk.knowledge import Shelf
+from core.errors import UnreadableError
+from core.homes.rag import ingest
+from core.homes.rag.merge import Merge
 from core.homes.rag.nodes import Layer, Metadata, collection_of, node_id
 from core.journal import Journal
+from core.plan import Plan
 from tests.console.pilots import (
     DEADLINE,
     JOURNAL_MODE,
@@ -435,3 +443,42 @@ async def test_the_decisions_on_notes_are_in_the_journal_and_any_of_them_is_undo
         assert "Decisions on notes (4)" in console.picture
         await console.press("escape")
         assert "Nothing was decided here yet" in console.words
+
+
+async def test_an_undone_merge_is_told_as_one_where_the_wiki_is_not_taken_in_anew(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pages went back and the notes are active: that taking the wiki in anew failed is told."""
+    async with knowledge_on(home, "tallyport") as console:
+        await console.press("m", "y")
+        assert console.flash.startswith("✓ 3 notes merged")
+
+        def fails(*_: object, **__: object) -> None:
+            raise UnreadableError("The embedder does not answer", "Start it")
+
+        monkeypatch.setattr(ingest, "ingest_wiki", fails)
+        await console.press("u")
+        assert metadata(home, "queue-3")["status"] == "active"
+        assert "was taken back" in console.flash
+        assert "searched as they were: The embedder does not answer" in console.flash
+
+
+async def test_what_was_being_read_opens_no_sheet_over_another_mode(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    planned = knowledge_work.plan_merge
+
+    def slow(shelf: Shelf, project: str) -> tuple[Merge, Plan]:
+        go_on.wait(DEADLINE)
+        return planned(shelf, project)
+
+    monkeypatch.setattr(knowledge_work, "plan_merge", slow)
+    async with knowledge_on(home, "tallyport") as console:
+        await console.pilot.press("m", JOURNAL_MODE)
+        go_on.set()
+        await console.settle()
+        assert console.app.current_mode == "journal"
+        assert isinstance(console.app.screen, JournalScreen)
+        await console.press(KNOWLEDGE_MODE)
+        assert isinstance(console.app.screen, KnowledgeScreen | Confirm)
