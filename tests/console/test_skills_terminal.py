@@ -56,10 +56,9 @@ def test_pin_one_archive_another_restore_a_third_over_a_live_one(tmp_path: Path)
         terminal.press("2")
         terminal.see("✓ Archived skills/writing/changelog")
         assert "version: 0.3.0" in (home / "skills/writing/changelog/SKILL.md").read_text()
-        for _ in range(3):
-            terminal.quiet(0.5)
+        for entry in (3, 2, 1):
             terminal.press("u")
-        terminal.quiet(0.6)
+            terminal.see(f"Entry {entry} (")
         assert tree(home) == before
         terminal.press("q")
         assert terminal.leave() == 0
