@@ -7,7 +7,8 @@ READY := $(VENV)/.ready
 PEER_READY := $(PEER)/.ready
 CHROMA := .venv-chroma
 CHROMA_READY := $(CHROMA)/.ready
-JOBS ?= 2
+# One more than the cores of a small machine: tests of the console mostly wait.
+JOBS ?= 3
 
 .PHONY: test lint types demo screenshots interop interop-chroma bench bench-large clean
 
