@@ -15,8 +15,8 @@ from core.recall.index import Candidate, Candidates, Category, Index
 from core.recall.query import Query, matches
 
 #: Candidates of a category asked for one session that is to be shown, since several are of the
-#: same one, and the least.
-EACH, LEAST = 8, 100
+#: same one, and the least; how many times fewer of cron jobs.
+EACH, LEAST, FEWER = 8, 100, 4
 #: How often more are asked when these are of fewer sessions, and at least and at most how many
 #: times more: as many as should do, and half of it again.
 ROUNDS, LEAST_MORE, MOST_MORE, SPARE = 3, 2, 8, 1.5
@@ -66,8 +66,10 @@ def gather(
     is_said = bool(newest)
     count, rounds, people = max(LEAST, EACH * limit), 1, 0
     while True:
+        # Cron jobs stand behind people: of theirs fewer will mostly do.
+        limits = {each: count // FEWER if each in _CRONS else count for each in categories}
         answer = index.search(
-            query, categories, count, order, sessions=sessions, apart=True, respell=not is_said
+            query, categories, limits, order, sessions=sessions, respell=not is_said
         )
         if answer is None:
             return None
@@ -75,7 +77,7 @@ def gather(
         if answer.corrected and not newest:
             newest = _newest(db, asked, later)
         found = _gathered(answer.hits, looked, newest, order, Gathering(filters, limit))
-        full = {each for each, its in _by_category(answer.hits).items() if its == count}
+        full = {each for each, its in _by_category(answer.hits).items() if its == limits[each]}
         found.is_whole = not full
         if rounds == ROUNDS or _are_enough(found, full, people):
             break

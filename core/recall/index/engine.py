@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -126,15 +126,14 @@ class Index:
         self,
         query: Query,
         categories: Sequence[Category],
-        limit: int,
+        limit: int | Mapping[Category, int],
         order: Order = Order.RANKED,
         *,
         sessions: Collection[str] | None = None,
-        apart: bool = False,
         respell: bool = True,
     ) -> Candidates | None:
-        """The best ``limit`` messages of ``categories`` together, or with ``apart`` of each one
-        (a rare category is not crowded out), and how many there are of each.
+        """The best ``limit`` messages of ``categories`` together, or so many of each as it says (a
+        rare category is not crowded out), and how many there are of each.
 
         Of the filters it knows sources, roles, dates and an exact session id; ``sessions`` narrows
         to those (for a title or workspace). Words that nothing is spelled as are looked for as
@@ -157,8 +156,9 @@ class Index:
                     if corrected:
                         asked = _Search(reader, instead, sessions)
                         counts = asked.counts()
-                hits, by_score = asked.hits(categories, limit, order)
-                hits = hits if apart else hits[: max(limit, 0)]
+                limits = limit if isinstance(limit, Mapping) else dict.fromkeys(categories, limit)
+                hits, by_score = asked.hits(limits, order)
+                hits = hits if limits is limit else hits[: max(limits.values(), default=0)]
             return Candidates(hits, counts, asked.query, corrected, reader.about.through, by_score)
         except IndexTroubleError as trouble:
             self._broken = (files.signature(self._folder), str(trouble))
@@ -322,12 +322,12 @@ class _Search:
         return {category: self._count(category) for category in Category}
 
     def hits(
-        self, categories: Sequence[Category], limit: int, order: Order
+        self, limits: Mapping[Category, int], order: Order
     ) -> tuple[tuple[Candidate, ...], bool]:
-        """The first ``limit`` of each of ``categories`` in order, and whether by score."""
+        """The first messages of each category in order, and whether by score."""
         by_score = order is Order.RANKED and asking.has_rank(self._terms)
         found: list[Candidate] = []
-        for category in dict.fromkeys(categories):
+        for category, limit in limits.items():
             found += self._top(category, limit, None if by_score else order)
         if by_score:
             found.sort(key=lambda hit: (-hit.score, hit.id))
