@@ -12,6 +12,7 @@ from textual.content import Content
 from console.render import ink
 from console.render.flow import flowed, line_rows
 from console.render.prepared import Block, Hidden, Prepared, drawable, fence_after
+from core import text
 from core.clock import is_date
 from core.conversations import Handoff, Mark, Visibility
 
@@ -271,4 +272,5 @@ def _indented(content: Content, width: int) -> Iterator[Row]:
 
 def _first_row(content: Content, width: int) -> Content:
     """One row of styled safe text cut to ``width``."""
-    return next(flowed(content, width)) if content.cell_length > width else content
+    wide = max(content.cell_length, text.width(content.plain))
+    return next(flowed(content, width)) if wide > width else content

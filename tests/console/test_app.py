@@ -18,7 +18,7 @@ from textual.command import CommandList, CommandPalette
 from textual.widgets import Footer, Input
 
 from console import themes
-from console.actions import ACTIONS, MODES, Action, actions_of, help_in, unknown_ids
+from console.actions import MODES, Action, help_in, offered, unknown_ids
 from console.app import SignoffApp
 from console.cli.session import Session
 from console.launch import _log_to, launch
@@ -125,7 +125,7 @@ async def test_help_lists_every_key_that_works_here(
         await console.settle()
         await console.press("question_mark")
         assert isinstance(console.app.screen, Sheet)
-        for action in (*actions_of(mode), *actions_of("app")):
+        for action in (*offered(mode, "hermes"), *offered("app", "hermes")):
             assert help_in(mode, action).removesuffix(".") in console.text
             assert action.shown_key in console.text
         assert "Half a page down" in console.text
@@ -154,7 +154,8 @@ async def test_the_palette_lists_every_action_of_the_screen(home: Path, mode: st
             str(getattr(option, "prompt", ""))
             for option in console.app.screen.query_one(CommandList).options
         ]
-        wanted = [a for a in (*actions_of(mode), *actions_of("app")) if a.name != "command_palette"]
+        every = (*offered(mode, "hermes"), *offered("app", "hermes"))
+        wanted = [each for each in every if each.name != "command_palette"]
         assert len(listed) == len(wanted)
         for action in wanted:
             said = help_in(mode, action)
@@ -174,7 +175,9 @@ async def test_the_palette_runs_what_it_lists(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [a for a in ACTIONS if a.where in ("app", "review")], ids=lambda a: a.id
+    "action",
+    [*offered("app", "hermes"), *offered("review", "hermes")],
+    ids=lambda a: a.id,
 )
 async def test_every_entry_of_the_palette_calls_its_action(
     home: Path, monkeypatch: pytest.MonkeyPatch, action: Action

@@ -369,7 +369,8 @@ async def test_o_on_a_note_of_the_profile_finds_it_though_memory_was_read_before
         profile = home / "memory/user/USER.md"
         with profile.open("a") as stream:
             stream.write("\n## 2026-11-29T08:00:00Z [fact] tag=quay session=x\nThe quay is 4 m.\n")
-        await console.press(SESSIONS_MODE, "slash", *"quay", "enter", "o")
+        await console.press(SESSIONS_MODE, "slash", *"quay", "enter")
+        await console.press("o")
         assert console.app.current_mode == "memory"
         assert "The quay is 4 m." in console.words
         profile.write_text("")
