@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.console.pilots import open_console, sample
+from console.sample.knowledge import write_store
+from tests.console.pilots import NOW, open_console, sample
 
 FOLDER = Path(__file__).parent
 ACTOR = {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
@@ -42,6 +43,7 @@ PICTURES: Mapping[str, Picture] = {
     "skills": Picture((140, 36), ("3", "j", "j")),
     "memory": Picture((120, 32), ("4", "j", "j", "j")),
     "journal": Picture((120, 32), ("@c31e9f60", "a", "a", "@b71d90e4", "a", "u", "5", "j", "j")),
+    "knowledge": Picture((120, 28), ("6", "j", "enter")),
     "help": Picture((120, 36), ("question_mark",)),
 }
 
@@ -68,6 +70,7 @@ def _somewhere() -> Iterator[Path]:
         patch("core.journal._actor", lambda: ACTOR),
     ):
         os.environ.pop("NO_COLOR", None)
+        write_store(Path(folder), NOW)
         yield sample(Path(folder))
 
 
