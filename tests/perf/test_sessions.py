@@ -282,7 +282,7 @@ def test_bench_of_many_sessions(tmp_path: Path) -> None:
 @pytest.mark.bench
 @pytest.mark.timeout(1_200)
 def test_bench_of_a_long_session(tmp_path: Path) -> None:
-    home = make_past(tmp_path / "home", LONG, each=LONG).parent
+    home = make_past(tmp_path / "home", LONG, each=LONG, length=3).parent
     huge = make_huge(home)
     desk, past, key = opened(home, on=True), StateDb(home), session_id(0)
     feed(desk)

@@ -22,7 +22,9 @@ from core.recall.words import is_cjk
 #: more when these are of too few sessions.
 BLOCK, GROWTH = 100, 1.5
 #: Matches ranked at first, and those walked by id at a time for a session that is wanted.
-RANKED, WALKED = 5_000, 40
+RANKED, WALKED = 2_000, 40
+#: Matches up to which it costs more to part those of people than to rank all.
+PARTED = 5_000
 #: The most matches that are looked at; beyond, counts are of these.
 MOST = 50_000
 #: Characters of a message that a scan reads.
@@ -88,8 +90,7 @@ def _walk(
 ) -> None:
     """Take matches until there are enough: those of people first, where cron jobs said most."""
     ask = partial(fulltext.ids, db, expression, order, trigram=trigram)
-    # To part them costs as much as ranking some thousands.
-    few = fulltext.count(db, expression, RANKED + 1, trigram=trigram) <= RANKED
+    few = fulltext.count(db, expression, PARTED + 1, trigram=trigram) <= PARTED
     if few or not fulltext.is_mostly_cron(db):
         found.is_whole = _take(db, ask, order, found, lambda: found.enough)
         return
