@@ -44,7 +44,7 @@ ASKED = {
     "common word": Asked(COMMON, goals=((6, 3), (20, 2))),
     "newest": Asked(COMMON, Order.NEWEST, ITS_MOST, ((10, 20), (20, 20))),
     "rare word": Asked(RARE),
-    "two characters": Asked(CHINESE, goals=((6, 0), (20, 0))),
+    "two characters": Asked(CHINESE, goals=((8, 0), (20, 0))),
     "zero hits": Asked(NOWHERE),
 }
 
