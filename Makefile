@@ -12,8 +12,10 @@ JOBS ?= 3
 
 .PHONY: test lint types demo screenshots interop interop-chroma bench bench-large clean
 
+# Ratios of speed are taken last and alone: beside other tests they would measure those.
 test: lint types
-	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not peer and not bench" --ignore tests/perf
+	$(BIN)/python -m pytest -m "not peer and not bench" tests/perf
 
 lint: $(READY)
 	$(BIN)/ruff check .
