@@ -10,7 +10,7 @@ CHROMA_READY := $(CHROMA)/.ready
 # One more than the cores of a small machine: tests of the console mostly wait.
 JOBS ?= 3
 
-.PHONY: test lint types demo screenshots interop interop-chroma bench bench-large clean
+.PHONY: test lint types demo screenshots interop bench bench-large clean
 
 # Ratios of speed are taken last and alone: beside other tests they would measure those.
 test: lint types
@@ -31,16 +31,13 @@ demo: $(READY)
 screenshots: $(READY)
 	$(BIN)/python -m screenshots.make
 
-interop: $(READY) $(PEER_READY)
-	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -n $(JOBS) -m "peer and not bench" tests/interop
+interop: $(READY) $(PEER_READY) $(CHROMA_READY)
+	SIGNOFF_PEER=$(abspath $(PEER))/bin/python SIGNOFF_CHROMA=$(abspath $(CHROMA))/bin/python \
+		$(BIN)/python -m pytest -n $(JOBS) -m "peer and not bench" tests/interop
 
-# Apart from the others: chromadb brings half a gigabyte.
-interop-chroma: $(READY) $(CHROMA_READY)
-	SIGNOFF_CHROMA=$(abspath $(CHROMA))/bin/python $(BIN)/python -m pytest -m peer tests/interop/test_chroma.py
-
-bench: $(READY)
+bench: $(READY) $(PEER_READY)
 	$(BIN)/python -m pytest -m bench -s tests/perf
-	SIGNOFF_PEER=$${SIGNOFF_PEER:-} $(BIN)/python -m pytest -m bench -s tests/interop
+	SIGNOFF_PEER=$(abspath $(PEER))/bin/python $(BIN)/python -m pytest -m bench -s tests/interop
 
 bench-large: $(READY)
 	SIGNOFF_LARGE=1 $(BIN)/python -m pytest -m bench -s tests/perf/test_search.py -k 1_000_000
@@ -50,7 +47,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-# The real agent, in an environment of its own: its pins must not meet ours.
+# The real agent and the real chromadb, each in an environment of its own: their pins must not meet.
 $(PEER_READY): Makefile
 	$(PYTHON) -m venv $(PEER)
 	$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check hermes-agent==0.19.0
@@ -58,7 +55,7 @@ $(PEER_READY): Makefile
 
 $(CHROMA_READY): Makefile
 	$(PYTHON) -m venv $(CHROMA)
-	$(CHROMA)/bin/python -m pip install --quiet --disable-pip-version-check 'chromadb>=1.5,<2'
+	$(CHROMA)/bin/python -m pip install --quiet --disable-pip-version-check chromadb==1.5.9
 	touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """A store of the real chromadb beside signoff's reader of it (issue 8, specs memory-rag 12).
 
-``SIGNOFF_CHROMA`` names a python with chromadb (``make interop-chroma``).
+``SIGNOFF_CHROMA`` names a python with chromadb (``make interop``).
 """
 
 from __future__ import annotations
