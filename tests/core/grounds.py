@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -216,28 +218,26 @@ def _bind(view: View, outcome: Outcome) -> Plan:
     return bind(view, "approve", "0a0a0a0a", outcome, record=RECORD)
 
 
+HOLDER = """
+import fcntl, os, sys
+os.makedirs(os.path.dirname(sys.argv[1]), exist_ok=True)
+handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o644)
+fcntl.flock(handle, fcntl.LOCK_EX)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
 @contextmanager
-def held_elsewhere(path: Path) -> Iterator[None]:
-    """Another process holds the lock ``path``, as the agent does, for the whole block."""
-    ready, done = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        os.close(done[1])
-        os.write(ready[1], b"x")
-        os.read(done[0], 1)
-        os._exit(0)
-    os.close(done[0])
-    try:
-        os.read(ready[0], 1)
-        yield
-    finally:
-        os.close(done[1])
-        os.waitpid(child, 0)
-        os.close(ready[0])
-        os.close(ready[1])
+def held_elsewhere(path: Path) -> Iterator[Callable[[], None]]:
+    """Another process holds the lock ``path``, as the agent does: for the block, or until asked."""
+    with subprocess.Popen(
+        [sys.executable, "-ISc", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"\n"
+        yield holder.stdin.close
 
 
 def rows_of(ground: Ground) -> dict[str, dict[str, Any]]:

@@ -7,14 +7,17 @@ import errno
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from core import files
 from core.commit import commit
-from core.errors import StateError
+from core.errors import LockedError, StateError
 from core.ground import Ground
 from core.homes.hermes.skills import usage
 from core.journal import Intent, Journal, State
@@ -85,7 +88,7 @@ def test_two_processes_commit_one_plan_once(ground: Ground, journal: Journal) ->
         if child == 0:
             status = 9
             with contextlib.suppress(BaseException):
-                receipt = commit(plan, ground, Journal(ground.state), now=NOW, patience=5)
+                receipt = commit(plan, ground, Journal(ground.state), now=NOW, patience=60)
                 status = {"ok": 0, "gone": 3}[receipt.category]
             os._exit(status)
         children.append(child)
@@ -129,7 +132,7 @@ def test_rows_of_an_agent_that_counts_all_the_time(ground: Ground, journal: Jour
         plan = bind(
             view, "approve", str(number), Outcome("ok", "bumped", changes, locks=(usage.LOCK,))
         )
-        receipt = commit(plan, ground, journal, now=NOW, patience=5)
+        receipt = commit(plan, ground, journal, now=NOW, patience=60)
         assert receipt.ok, receipt
     # On a loaded machine the agent gets less of it: let it write every row once.
     deadline = time.monotonic() + 60
@@ -268,16 +271,23 @@ def test_an_open_commit_on_the_same_record_is_waited_for(ground: Ground, journal
     assert journal.entry(1).state is State.DONE
 
 
-def test_locks_of_open_commits_share_the_one_bound(ground: Ground, journal: Journal) -> None:
+def test_locks_of_open_commits_share_the_one_bound(
+    ground: Ground, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def held(paths: Sequence[Path], patience: float) -> AbstractContextManager[frozenset[Path]]:
+        waits.append(patience)
+        raise LockedError("Someone else holds it")
+
+    for module in ("core.commit", "core.recover"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(monotonic=lambda: 3.0 * len(waits)))
     for _ in range(4):
         half_open(planned("add", ground), ground, journal)
     plan = planned("patch", ground)
-    with held_elsewhere(ground.root / f"{MEMORY}.lock"):
-        patience, start = 0.5, time.monotonic()
-        receipt = commit(plan, ground, journal, now=NOW, patience=patience)
-        assert (receipt.ok, receipt.category) == (False, "locked")
-        # Each of the five with a bound of its own would take five times as long.
-        assert (time.monotonic() - start) / patience < 4
+    receipt = commit(plan, replace(ground, holding=held), journal, now=NOW, patience=8)
+    assert (receipt.ok, receipt.category) == (False, "locked")
+    assert waits == [8, 5, 2, -1], "what the locks before it left of the eight seconds"
 
 
 def test_an_outcome_that_cannot_be_written_is_settled_next_time(

@@ -8,49 +8,38 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from core.errors import LockedError
-from core.locks import PATIENCE, hold, is_held
+from core.locks import PATIENCE, _Waiter, hold, is_held
+from tests.core.grounds import held_elsewhere
 
 
-@contextlib.contextmanager
-def held_elsewhere(path: Path, seconds: float | None = None) -> Iterator[None]:
-    """Another process holds ``path``, as the agent does; for ``seconds``, or the whole block."""
-    ready, done = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            os.close(done[1])
-            os.write(ready[1], b"x")
-            if seconds is None:
-                os.read(done[0], 1)
-            else:
-                time.sleep(seconds)
-        os._exit(0)
-    os.close(done[0])
-    try:
-        os.read(ready[0], 1)
-        yield
-    finally:
-        os.close(done[1])
-        os.waitpid(child, 0)
-        os.close(ready[0])
-        os.close(ready[1])
-
-
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.005)
     return True
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds given to each wait for a lock."""
+    given: list[float] = []
+    real = _Waiter.wait
+
+    def wait(self: _Waiter, patience: float) -> bool:
+        given.append(patience)
+        return real(self, patience)
+
+    monkeypatch.setattr(_Waiter, "wait", wait)
+    return given
 
 
 def handles() -> int:
@@ -92,33 +81,38 @@ def test_a_lock_made_by_the_agent_keeps_its_mode_and_bytes(tmp_path: Path) -> No
 
 def test_it_waits_for_the_holder(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with held_elsewhere(path, seconds=1.0):
+    with held_elsewhere(path) as release:
         assert is_held(path)
-        with hold([path], 30.0):
+        threading.Timer(0.2, release).start()
+        with hold([path], 60.0):
             assert is_held(path)
 
 
-def test_it_gives_up_in_time_and_says_for_whom_it_waited(tmp_path: Path) -> None:
+def test_it_gives_up_in_time_and_says_for_whom_it_waited(
+    tmp_path: Path, waits: list[float]
+) -> None:
     path = tmp_path / "MEMORY.md.lock"
     with held_elsewhere(path):
         start = time.monotonic()
         with pytest.raises(LockedError, match=r"Someone else holds MEMORY\.md\.lock"), hold([path]):
             pass
-        waited = time.monotonic() - start
-    assert 0.9 < waited / PATIENCE < 5
+        assert time.monotonic() - start > 0.9 * PATIENCE
+    assert [0 < wait <= PATIENCE for wait in waits] == [True]
 
 
-def test_the_bound_is_for_all_locks_together(tmp_path: Path) -> None:
+def test_the_bound_is_for_all_locks_together(
+    tmp_path: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, two = tmp_path / "a.lock", tmp_path / "b.lock"
-    patience = 2.0
-    with held_elsewhere(one, seconds=1.2), held_elsewhere(two):
-        start = time.monotonic()
-        with pytest.raises(LockedError, match=r"b\.lock"), hold([one, two], patience):
+    monkeypatch.setattr(
+        "core.locks.time", SimpleNamespace(monotonic=lambda: 100.0 + 60 * len(waits))
+    )
+    with held_elsewhere(one) as release, held_elsewhere(two):
+        threading.Timer(0.1, release).start()
+        with pytest.raises(LockedError, match=r"b\.lock"), hold([one, two], 60.5):
             pass
-        waited = time.monotonic() - start
         assert not is_held(one), "what was taken is given back"
-    # A bound for each would be 1.6 times as long.
-    assert 0.9 < waited / patience < 1.5
+    assert waits == [60.5, 0.5]
 
 
 def test_no_patience_still_takes_a_free_lock(tmp_path: Path) -> None:
@@ -146,11 +140,12 @@ def test_fifty_abandoned_waits_leak_nothing_and_keep_nothing(tmp_path: Path) -> 
 
 def test_a_waiter_behind_abandoned_ones_gets_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with held_elsewhere(path, seconds=0.3):
+    with held_elsewhere(path) as release:
         for _ in range(20):
             with pytest.raises(LockedError), hold([path], 0.002):
                 pass
-        with hold([path]):
+        threading.Timer(0.1, release).start()
+        with hold([path], 60.0):
             assert is_held(path)
 
 
@@ -211,7 +206,7 @@ def test_two_processes_never_hold_it_at_once(tmp_path: Path) -> None:
             status = 1
             with contextlib.suppress(BaseException):
                 for _ in range(100):
-                    with hold([path], 10.0):
+                    with hold([path], 60.0):
                         number = int(counter.read_text(encoding="utf-8"))
                         time.sleep(0.0005)
                         counter.write_text(str(number + 1), encoding="utf-8")
