@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input
 
 from console.places import short
 from console.render import ink
@@ -23,9 +22,10 @@ from console.render.knowledge import (
 )
 from console.screens import knowledge_reading as reading
 from console.screens.browser import Browser
+from console.screens.filtered import Filtered
 from console.screens.knowledge_reading import Place
 from console.screens.knowledge_rows import EVERYTHING, meant, parse
-from console.widgets.bars import KeyBar
+from console.widgets.filterline import FilterLine
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
@@ -45,7 +45,7 @@ _NO_RECENT = (
 TITLE = 64
 
 
-class KnowledgeLists(Browser):
+class KnowledgeLists(Filtered, Browser):
     """Both lists keep their cursor; one of them is shown."""
 
     TITLES = ("Knowledge", "Project")
@@ -63,7 +63,7 @@ class KnowledgeLists(Browser):
         self._follow = ""
 
     def panes(self) -> Iterable[Widget]:
-        line = Input(placeholder="status:live kind:gotcha words", id="filter")
+        line = FilterLine("status:live kind:gotcha words")
         projects = RowList(_paint_project, marks=False, id="projects")
         projects.border_title = Content(self.TITLES[0])
         nodes = RowList(_paint_node, marks=False, id="rows")
@@ -79,10 +79,6 @@ class KnowledgeLists(Browser):
     def rows(self) -> RowList[Any]:
         inside = bool(self._place.project)
         return self.query_one("#rows" if inside else "#projects", RowList)
-
-    @property
-    def filter(self) -> Input:
-        return self.query_one("#filter", Input)
 
     @property
     def item(self) -> KnowledgeItem | None:
@@ -201,41 +197,10 @@ class KnowledgeLists(Browser):
             super().on_row_list_highlighted(message)
         message.stop()
 
-    # -- the filter ------------------------------------------------------------------------
-
-    def on_descendant_focus(self) -> None:
-        self._keys_of_the_line()
-
-    def on_descendant_blur(self) -> None:
-        self._keys_of_the_line()
-
-    def _keys_of_the_line(self) -> None:
-        """While a line is typed its letters are no keys: the bar does not offer them."""
-        self.query_one(KeyBar).set_class(self.filter.has_focus, "-typing")
-
-    def action_filter(self) -> None:
-        self.filter.display = True
-        self.filter.focus()
-        self.flash("enter keeps the filter, esc takes it off")
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        message.stop()
-        self._wanted = parse(message.value)
+    def narrow(self, line: str) -> None:
+        self._wanted = parse(line)
         self.show_rows(news=False)
         self.draw(keep=True)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        message.stop()
-        self.flash("")
-        self.filter.display = bool(message.value.strip())
-        self.rows.focus()
-
-    def end_filter(self) -> None:
-        """All rows again."""
-        self.filter.value = ""
-        self.filter.display = False
-        self.flash("")
-        self.rows.focus()
 
     # -- in and out ------------------------------------------------------------------------
 
@@ -248,9 +213,7 @@ class KnowledgeLists(Browser):
 
     def action_close(self) -> None:
         place = self._place
-        if self.filter.has_focus:
-            self.end_filter()
-        elif not self.has_class("-empty") and (self.has_class("-inside") or self.detail.has_focus):
+        if not self.has_class("-empty") and (self.has_class("-inside") or self.detail.has_focus):
             super().action_close()
         elif self.filter.display:
             self.end_filter()

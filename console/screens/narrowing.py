@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
-from textual.widgets import Input
-
-from console.render import ink
 from console.render.queue import QueueItem
+from console.screens.filtered import Filtered
 from console.screens.promoting import PromotingRoom
-from console.widgets.bars import KeyBar
+from console.widgets.rows import RowList
 
 if TYPE_CHECKING:
     from console.screens.filtering import Wanted
     from core.desk.triage import Filter
 
 
-class NarrowingRoom(PromotingRoom):
+class NarrowingRoom(PromotingRoom, Filtered):
     """Rows that sleep, or that a line of words leaves out, are not on screen."""
 
     def __init__(self) -> None:
@@ -26,57 +24,16 @@ class NarrowingRoom(PromotingRoom):
         self._sleeping: set[str] = set()
 
     @property
-    def filter(self) -> Input:
-        return self.query_one("#filter", Input)
+    def rows(self) -> RowList[QueueItem]:
+        return self.queue
 
-    def action_filter(self) -> None:
-        self.filter.display = True
-        self.filter.focus()
-        self.flash("enter keeps the filter, esc takes it off")
-
-    def on_descendant_focus(self) -> None:
-        self._keys_of_the_line()
-
-    def on_descendant_blur(self) -> None:
-        self._keys_of_the_line()
-
-    def _keys_of_the_line(self) -> None:
-        """While a line is typed its letters are no keys: the bar does not offer them."""
-        self.query_one(KeyBar).set_class(self.filter.has_focus, "-typing")
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        message.stop()
-        self._narrow(message.value, tell=False)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        message.stop()
-        if self._narrow(message.value, tell=True):
-            self.flash("")
-            self.filter.display = bool(message.value.strip())
-            self.queue.focus()
-
-    def _narrow(self, line: str, *, tell: bool) -> bool:
-        """Show the rows ``line`` means; a line that means nothing, yet, leaves all as it is."""
+    def narrow(self, line: str) -> None:
         from console.screens.filtering import parse
-        from core.errors import UsageError
 
-        try:
-            self._wanted = parse(line)
-        except UsageError as problem:
-            if tell:
-                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
-            return False
+        self._wanted = parse(line)
         self._held.clear()
         self.show_queue(news=False)
         self.rest()
-        return True
-
-    def _end_filter(self) -> None:
-        self.filter.value = ""
-        self._narrow("", tell=False)
-        self.filter.display = False
-        self.flash("")
-        self.queue.focus()
 
     def _visible(self) -> list[QueueItem]:
         """The rows that are meant to be seen; one that is not judged yet only without a filter."""

@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.events import ScreenResume
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from console.render import ink
@@ -22,6 +21,7 @@ from console.render.queue import QueueItem, queue_row
 from console.screens.host import is_vak
 from console.screens.review_preview import PreviewingRoom
 from console.screens.room import bindings_of
+from console.widgets.filterline import FilterLine
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
@@ -53,7 +53,7 @@ class ReviewScreen(PreviewingRoom):
         self._returning: frozenset[str] = frozenset()
 
     def panes(self) -> Iterable[Widget]:
-        line = Input(placeholder="status:stale target:memory age:14d words", id="filter")
+        line = FilterLine("status:stale target:memory age:14d words")
         queue = RowList(_paint, id="queue", classes="pane")
         queue.border_title = Content("Queue")
         preview = LineView(id="preview", classes="pane detail")
@@ -209,15 +209,13 @@ class ReviewScreen(PreviewingRoom):
         self.action_open()
 
     def action_close(self) -> None:
-        if self.filter.has_focus:
-            self._end_filter()
-        elif self.preview.has_focus or self.has_class("-inside"):
+        if self.preview.has_focus or self.has_class("-inside"):
             self.remove_class("-inside")
             self.queue.focus()
         elif self.queue.marked:
             self.queue.clear_marks()
         elif self.filter.display:
-            self._end_filter()
+            self.end_filter()
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
         self._seek_wanted()

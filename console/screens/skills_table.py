@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from console.render import ink
 from console.render.skills import (
@@ -23,6 +23,7 @@ from console.render.skills import (
 )
 from console.render.skills_curator import curator_lines
 from console.screens.browser import Browser
+from console.screens.filtered import Filtered
 from console.screens.skills_rows import (
     EVERYTHING,
     archive_items,
@@ -33,6 +34,7 @@ from console.screens.skills_rows import (
     sorted_skills,
 )
 from console.screens.skills_views import curator_of
+from console.widgets.filterline import FilterLine
 from console.widgets.heads import Heads
 from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
@@ -49,7 +51,7 @@ _NO_ARCHIVE = "The archive is empty: nothing was archived yet. t goes back to th
 _NONE = "No row is shown: the filter leaves all out. esc takes it off."
 
 
-class SkillTable(Browser):
+class SkillTable(Filtered, Browser):
     """Both lists keep their own cursor, marks and order; one of them is shown."""
 
     TITLES = ("Skills", "Skill")
@@ -68,7 +70,7 @@ class SkillTable(Browser):
         self._wanted = EVERYTHING
 
     def panes(self) -> Iterable[Widget]:
-        line = Input(placeholder="state:stale origin:agent is:pinned words", id="filter")
+        line = FilterLine("state:stale origin:agent is:pinned words")
         skills = RowList(_paint_skill, height=1, id="rows")
         # It has no frame of its own: this is the title of what is said in its place.
         skills.border_title = Content(self.TITLES[0])
@@ -84,10 +86,6 @@ class SkillTable(Browser):
     @property
     def rows(self) -> RowList[Any]:
         return self.query_one("#archive" if self._archived else "#rows", RowList)
-
-    @property
-    def filter(self) -> Input:
-        return self.query_one("#filter", Input)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -200,50 +198,18 @@ class SkillTable(Browser):
         self._backwards[self._archived] = not self._backwards[self._archived]
         self.show_rows(news=False)
 
-    def action_filter(self) -> None:
-        self.filter.display = True
-        self.filter.focus()
-        self.flash("enter keeps the filter, esc takes it off")
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        message.stop()
-        self._narrow(message.value, tell=False)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        message.stop()
-        if self._narrow(message.value, tell=True):
-            self.filter.display = bool(message.value.strip())
-            self.rows.focus()
-
-    def _narrow(self, line: str, *, tell: bool) -> bool:
-        """Show the rows ``line`` means; a line that means nothing, yet, leaves all as it is."""
-        from core.errors import UsageError
-
-        try:
-            self._wanted = parse(line)
-        except UsageError as problem:
-            if tell:
-                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
-            return False
+    def narrow(self, line: str) -> None:
+        self._wanted = parse(line)
         self.show_rows(news=False)
         self.draw(keep=True)
-        return True
-
-    def _end_filter(self) -> None:
-        self.filter.value = ""
-        self._narrow("", tell=False)
-        self.filter.display = False
-        self.rows.focus()
 
     def action_close(self) -> None:
-        if self.filter.has_focus:
-            self._end_filter()
-        elif self.has_class("-inside") or self.detail.has_focus:
+        if self.has_class("-inside") or self.detail.has_focus:
             super().action_close()
         elif self.rows.marked:
             self.rows.clear_marks()
         elif self.filter.display:
-            self._end_filter()
+            self.end_filter()
         elif self._archived:
             self.action_other_side()
 

@@ -11,7 +11,14 @@ from console.render.acceptance import OriginRate, acceptance_lines
 from console.render.journal import BulkStep, JournalItem, journal_row
 from console.widgets.bars import FlashLine, KeyBar
 from core.journal import Journal
-from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE, Console, open_console, sample
+from tests.console.pilots import (
+    JOURNAL_MODE,
+    MEMORY_MODE,
+    SKILLS_MODE,
+    Console,
+    open_console,
+    sample,
+)
 
 NARROW = (80, 24)
 
@@ -71,10 +78,12 @@ async def test_a_record_that_cannot_be_read_says_why_once(home: Path) -> None:
         assert console.words.count("Unterminated string") == 1
 
 
-async def test_the_bar_offers_no_keys_while_a_line_is_typed(home: Path) -> None:
+@pytest.mark.parametrize("mode", ["1", SKILLS_MODE])
+async def test_the_bar_offers_no_keys_while_a_line_is_typed(home: Path, mode: str) -> None:
     """ "enter look" and "? help" stood there while both keys meant the line."""
-    async with open_console(home, size=NARROW) as console:
-        await console.press("slash")
+    keys = dict.fromkeys(("review.close", "skills.close"), "f8")
+    async with open_console(home, size=NARROW, keys=keys) as console:
+        await console.press(mode, "slash")
         assert not console.app.screen.query_one(KeyBar).visible
         assert console.flash == "enter keeps the filter, esc takes it off"
         await console.press("escape")
