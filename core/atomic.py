@@ -43,17 +43,6 @@ def whole(path: Path, *, over: bool) -> Iterator[BinaryIO]:
     _sync_folder(path.parent)
 
 
-def database(path: Path) -> None:
-    """Make the empty file of a database, mode 0600, unless something is there. Raises ``OSError``.
-
-    What is there is not opened, that is for SQLite alone: when a process closes a file, the system
-    takes away all locks the process holds on it, those of its other threads and connections too.
-    """
-    if not os.path.lexists(path):
-        with contextlib.suppress(FileExistsError), whole(path, over=False):
-            """Empty, and closed before it has its name."""
-
-
 def _appear(temporary: Path, path: Path) -> None:
     """Give the file its name unless something has that name already."""
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from core import atomic
+from core import sqlite
 from core.errors import StateError
 from core.files import private_folder
 
@@ -100,7 +100,7 @@ class Database:
         """One transaction; the tables of the newest format are there."""
         try:
             private_folder(self.folder)
-            atomic.database(self.path)
+            sqlite.make(self.path)
             with contextlib.closing(self._connect()) as db:
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("BEGIN IMMEDIATE")

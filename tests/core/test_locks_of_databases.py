@@ -12,10 +12,11 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from core import atomic
+from core import sqlite
 from core.errors import StateError, UnreadableError
 from core.homes.rag import schema
 from core.homes.rag.own import OwnStore
@@ -74,10 +75,10 @@ def test_a_second_writer_in_the_process_leaves_the_store_its_log(tmp_path: Path)
 
 def test_a_database_is_made_once_and_private(tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite3"
-    atomic.database(file)
+    sqlite.make(file)
     assert (file.stat().st_size, file.stat().st_mode & 0o777) == (0, 0o600)
     file.write_bytes(b"something")
-    atomic.database(file)
+    sqlite.make(file)
     assert file.read_bytes() == b"something"
     assert [path.name for path in tmp_path.iterdir()] == ["x.sqlite3"]
 
@@ -85,8 +86,10 @@ def test_a_database_is_made_once_and_private(tmp_path: Path) -> None:
 class Refusing(sqlite3.Connection):
     """As on a medium that takes no files beside the database."""
 
-    def execute(self, *_: object) -> sqlite3.Cursor:
-        raise sqlite3.OperationalError("unable to open database file")
+    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
+        if "sqlite_master" in sql:
+            raise sqlite3.OperationalError("unable to open database file")
+        return super().execute(sql, *args)
 
 
 @pytest.mark.parametrize("may_write", [True, False])
@@ -99,7 +102,7 @@ def test_a_store_is_read_without_locks_only_where_nobody_can_write(
 
     def refusing(name: str, *args: float, **options: object) -> sqlite3.Connection:
         asked.append(str(name).rpartition("?")[2])
-        kind = Refusing if "mode=ro" in str(name) else sqlite3.Connection
+        kind = sqlite3.Connection if "immutable" in str(name) else Refusing
         return connect(name, *args, factory=kind, **options)  # type: ignore[call-overload, no-any-return]
 
     monkeypatch.setattr(sqlite3, "connect", refusing)
@@ -111,4 +114,4 @@ def test_a_store_is_read_without_locks_only_where_nobody_can_write(
         assert asked == ["mode=ro"]
     else:
         assert [event.detail for event in store.events()] == ["kept"]
-        assert asked == ["mode=ro", "immutable=1"]
+        assert asked == ["mode=ro", "mode=ro&immutable=1"]

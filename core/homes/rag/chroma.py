@@ -12,13 +12,12 @@ import errno
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
 
+from core import sqlite
 from core.errors import SignoffError, UnreadableError
 from core.homes.rag import chroma_vectors, lexical
 from core.homes.rag.lexical import Query
@@ -26,11 +25,12 @@ from core.homes.rag.nodes import Metadata, Node, Resolved, Scalar, encode, resol
 from core.homes.rag.store import MODE, Event, Vector, record_of, replaced_in
 from core.model import Node as FileNode
 from core.model import NodeKind
+from core.sqlite import Fault
 
 FILE = "chroma.sqlite3"
 USAGE = "usage.db"
-#: Seconds to wait for a Chroma that holds its lock, and between two attempts.
-BUSY, PAUSE = 5.0, 0.05
+#: Seconds to wait for a Chroma that holds its lock, and for whoever writes the log.
+BUSY, LOG_BUSY = 5.0, 1.0
 _DOCUMENT = "chroma:document"
 _TABLES = {"collections", "segments", "embeddings", "embedding_metadata", "embeddings_queue"}
 _ADD, _UPDATE, _UPSERT, _DELETE = range(4)
@@ -155,54 +155,30 @@ class ChromaReader:
 
     def _ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What ``work`` answers in one transaction. Raises :class:`UnreadableError`."""
-        deadline = time.monotonic() + BUSY
-        while True:
-            try:
-                with contextlib.closing(_opened(self.folder / FILE)) as db:
-                    db.execute("BEGIN")
-                    missing = _TABLES - {
-                        name for (name,) in db.execute("SELECT name FROM sqlite_master")
-                    }
-                    if missing:
-                        raise UnreadableError(
-                            f"{self.folder / FILE} is no Chroma store that signoff knows",
-                            "It reads those of chromadb 1.x",
-                        )
-                    return work(db)
-            except sqlite3.OperationalError as problem:
-                said = str(problem)
-                if ("locked" in said or "busy" in said) and time.monotonic() < deadline:
-                    time.sleep(PAUSE)
-                    continue
-                raise _unreadable(self.folder, problem) from problem
-            except (OSError, sqlite3.Error) as problem:
-                raise _unreadable(self.folder, problem) from problem
-
-
-def _opened(file: Path) -> sqlite3.Connection:
-    uri = f"file:{quote(os.fsencode(file))}?mode=ro"
-    db = sqlite3.connect(uri, timeout=1.0, uri=True, isolation_level=None)
-    try:
-        db.execute("PRAGMA query_only = ON")
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
-        db.close()
-        if os.access(file.parent, os.W_OK) or not file.exists():
-            raise
-        # A medium nobody can write to: the file can be taken as it is.
-        db = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
-    return db
+        file = self.folder / FILE
+        try:
+            with contextlib.closing(sqlite.connect_anywhere(file, BUSY)) as db:
+                db.execute("BEGIN")
+                tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+                if _TABLES - tables:
+                    raise UnreadableError(
+                        f"{file} is no Chroma store that signoff knows",
+                        "It reads those of chromadb 1.x",
+                    )
+                return work(db)
+        except (OSError, sqlite3.Error) as problem:
+            raise _unreadable(self.folder, problem) from problem
 
 
 def _unreadable(folder: Path, problem: Exception) -> UnreadableError:
-    said = str(problem)
-    hint = "Check who may read it and its folder"
-    if "locked" in said or "busy" in said:
-        said, hint = "Chroma is writing to it", "Try again in a moment"
-    elif "readonly" in said:
-        said, hint = "it was left in the middle of a write", "Open it once with Chroma"
-    elif "malformed" in said or "not a database" in said:
-        said, hint = "it is damaged", "Restore an export into another store"
+    said, hint = str(problem), "Check who may read it and its folder"
+    match sqlite.fault(problem):
+        case Fault.LOCKED:
+            said, hint = "Chroma is writing to it", "Try again in a moment"
+        case Fault.READ_ONLY:
+            said, hint = "it was left in the middle of a write", "Open it once with Chroma"
+        case Fault.DAMAGED:
+            said, hint = "it is damaged", "Restore an export into another store"
     return UnreadableError(f"The Chroma store {folder} cannot be read: {said}", hint)
 
 
@@ -298,8 +274,7 @@ def _value(text: Any, whole: Any, real: Any, truth: Any) -> Scalar:
 def read_usage(file: Path) -> list[Event]:
     """The log of the original, oldest first; none where it cannot be read."""
     try:
-        uri = f"file:{quote(os.fsencode(file))}?mode=ro"
-        with contextlib.closing(sqlite3.connect(uri, timeout=1.0, uri=True)) as db:
+        with contextlib.closing(sqlite.connect(file, LOG_BUSY)) as db:
             rows = db.execute("SELECT ts, project, event, detail FROM events ORDER BY ts, rowid")
             return [Event(float(ts), str(p), str(e), str(d or "")) for ts, p, e, d in rows]
     except (sqlite3.Error, TypeError, ValueError):

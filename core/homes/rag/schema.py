@@ -7,16 +7,15 @@ new ones aside and takes the name over in one transaction.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
 
-from core import atomic
+from core import sqlite
 from core.errors import UnreadableError
 from core.files import private_folder
+from core.sqlite import Fault
 
 FILE = "signoff.sqlite3"
 FORMAT = 1
@@ -110,7 +109,7 @@ def writing(folder: Path, *, patience: float | None = None) -> Iterator[sqlite3.
     file, wait = folder / FILE, BUSY if patience is None else patience
     try:
         private_folder(folder)
-        atomic.database(file)
+        sqlite.make(file)
     except OSError as problem:
         raise unusable(file, problem) from problem
     try:
@@ -139,7 +138,7 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        with contextlib.closing(_opened(file)) as db:
+        with contextlib.closing(sqlite.connect_anywhere(file, BUSY)) as db:
             if not _format(db, file):
                 yield None
                 return
@@ -156,33 +155,14 @@ def _is_made(file: Path) -> bool:
         raise unusable(file, problem) from problem
 
 
-def _opened(file: Path) -> sqlite3.Connection:
-    uri = f"file:{quote(os.fsencode(file))}"
-    db = sqlite3.connect(f"{uri}?mode=ro", BUSY, uri=True, isolation_level=None)
-    try:
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as problem:
-        db.close()
-        denied = "unable to open" in str(problem) or "readonly" in str(problem)
-        if not denied or os.access(file.parent, os.W_OK):
-            raise
-        # A folder that takes no files: nobody writes there, so the file can be taken as it is.
-        db = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
 def unusable(file: Path, problem: Exception) -> UnreadableError:
     """``problem`` as a sentence and a next step."""
-    said = str(problem)
-    if "locked" in said or "busy" in said:
-        said, hint = "another process is writing to it", "Try again in a moment"
-    elif "not a database" in said or "malformed" in said:
-        said, hint = "it is damaged", "Restore an export into another store"
-    else:
-        hint = "Check the folder, or name another store with --store"
+    said, hint = str(problem), "Check the folder, or name another store with --store"
+    match sqlite.fault(problem):
+        case Fault.LOCKED:
+            said, hint = "another process is writing to it", "Try again in a moment"
+        case Fault.DAMAGED:
+            said, hint = "it is damaged", "Restore an export into another store"
     return UnreadableError(f"The note store {file} cannot be used: {said}", hint)
 
 

@@ -17,7 +17,7 @@ from core.homes.hermes.recall import cjk, lexer
 from core.homes.hermes.recall.store import Store
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.sessions.layout import BASE, TRIGRAM, Storage
-from core.homes.hermes.sessions.opening import is_locked
+from core.sqlite import Fault, fault
 
 #: Rows that are looked at before families are told apart.
 SCAN = 300
@@ -144,7 +144,7 @@ class _Search:
         try:
             found = self._full_text(BASE, query)
         except sqlite3.OperationalError as problem:
-            if is_locked(problem):
+            if fault(problem) is Fault.LOCKED:
                 raise
             return []
         except sqlite3.DatabaseError:
@@ -196,7 +196,7 @@ class _Search:
         try:
             return self._full_text(TRIGRAM, query)
         except sqlite3.OperationalError as problem:
-            if is_locked(problem):
+            if fault(problem) is Fault.LOCKED:
                 raise
             return None
         except sqlite3.DatabaseError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.homes.hermes.sessions.layout import Layout, Storage
-from core.homes.hermes.sessions.opening import is_locked
+from core.sqlite import Fault, fault
 
 #: What SQLite and its binding say to a value or a table they cannot work with.
 REFUSALS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
@@ -215,7 +215,7 @@ class Store:
         try:
             return self.rows(sql, args)
         except REFUSALS as problem:
-            if isinstance(problem, sqlite3.Error) and is_locked(problem):
+            if isinstance(problem, sqlite3.Error) and fault(problem) is Fault.LOCKED:
                 raise
             return []
 

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
-from urllib.parse import quote
 
 from core.errors import NotFoundError, UnreadableError
 from core.homes.hermes.sessions.ground import Ground, look
 from core.homes.hermes.sessions.layout import Layout, detect
+from core.sqlite import Fault, connect, fault
 from core.text import one_line
 
 DATABASE = "state.db"
@@ -32,6 +32,18 @@ FAULTS, MOVES = 3, 5
 _ROOM = 16_000
 #: Steps of SQLite's machine between two looks at the clock.
 _STEPS = 2_000
+_BUSY = "the agent is writing to it", "Try again in a moment"
+_TORN = (
+    "it was left in the middle of a write; the agent mends it at start",
+    "Start the agent once on this home",
+)
+_WORDS = {
+    Fault.LOCKED: _BUSY,
+    Fault.DISK: _BUSY,
+    Fault.READ_ONLY: _TORN,
+    Fault.DAMAGED: ("it is damaged", "`hermes sessions repair` mends what can be mended"),
+    Fault.SHUT: ("it cannot be opened", "Check who may read it and its folder"),
+}
 _CANCELLED = f"{DATABASE} cannot be read: it was cancelled"
 
 Row: TypeAlias = tuple[Any, ...]
@@ -115,20 +127,20 @@ class Database:
                 self._make_room(connection)
             except sqlite3.Error as raised:
                 problem = raised
-                if not is_locked(raised):
+                if fault(raised) is not Fault.LOCKED:
                     self._stop_if_over()
                 if "interrupted" in str(raised):
                     raise CancelledError(_CANCELLED) from raised
             if self._moved():
                 moves += 1
                 if moves == MOVES:
-                    raise UnreadableError(*_busy())
+                    raise _unreadable(*_BUSY)
                 self._drop()
             elif problem is None:
                 return cast(T, found)
-            elif is_locked(problem) and time.monotonic() + PAUSE < patience:
+            elif fault(problem) is Fault.LOCKED and time.monotonic() + PAUSE < patience:
                 time.sleep(PAUSE)
-            elif "disk I/O" in str(problem) and faults < FAULTS:
+            elif fault(problem) is Fault.DISK and faults < FAULTS:
                 faults += 1
                 self._drop()
                 time.sleep(PAUSE)
@@ -164,8 +176,8 @@ class Database:
         if not {"id", "source"} <= self.columns("sessions") or not (
             {"id", "session_id", "role", "content"} <= self.columns("messages")
         ):
-            raise UnreadableError(
-                f"{DATABASE} cannot be read: its tables are of no kind that signoff knows",
+            raise _unreadable(
+                "its tables are of no kind that signoff knows",
                 "Start the agent once on this home; it makes and mends its tables",
             )
 
@@ -185,13 +197,10 @@ class Database:
         # that is told that nothing changes makes none; whether that was true is checked after each
         # statement. An agent that writes all the time is alive: its files are there already.
         self._frozen = ground.still and moves < 2
-        options = "mode=ro&immutable=1" if self._frozen else "mode=ro"
-        uri = f"file:{quote(os.fsencode(self._path))}?{options}"
-        db = sqlite3.connect(uri, uri=True, timeout=PAUSE, isolation_level=None)
+        db = connect(self._path, PAUSE, frozen=self._frozen)
         db.set_progress_handler(self._over, _STEPS)
         self._db, self._ground, self._has_room = db, ground, False
         self._columns, self._tables, self._layout = {}, None, None
-        db.execute("PRAGMA query_only=ON")
         return db
 
     def _make_room(self, db: sqlite3.Connection) -> None:
@@ -209,7 +218,7 @@ class Database:
                 "The agent makes it with its first conversation",
             )
         if self._spotless and ground.torn:
-            raise UnreadableError(*_torn())
+            raise _unreadable(*_TORN)
         return ground
 
     @property
@@ -274,44 +283,16 @@ def reading(
     try:
         yield db
     except sqlite3.Error as problem:
-        if "unable to open" in str(problem) and db.is_torn:
-            raise UnreadableError(*_torn()) from problem
-        raise unreadable(problem) from problem
+        if fault(problem) is Fault.SHUT and db.is_torn:
+            raise _unreadable(*_TORN) from problem
+        other = one_line(str(problem), 80), "`signoff doctor` looks closer"
+        raise _unreadable(*_WORDS.get(fault(problem), other)) from problem
     finally:
         db.close()
 
 
-def is_locked(problem: sqlite3.Error) -> bool:
-    """Whether the agent held the lock."""
-    said = str(problem)
-    return "locked" in said or "busy" in said
-
-
-def unreadable(problem: sqlite3.Error) -> UnreadableError:
-    """``problem`` as a sentence and a next step."""
-    said = str(problem)
-    reason, hint = one_line(said, 80), "`signoff doctor` looks closer"
-    if is_locked(problem) or "disk I/O" in said:
-        return UnreadableError(*_busy())
-    if "readonly" in said:
-        return UnreadableError(*_torn())
-    if "not a database" in said or "malformed" in said:
-        reason, hint = "it is damaged", "`hermes sessions repair` mends what can be mended"
-    elif "unable to open" in said:
-        reason, hint = "it cannot be opened", "Check who may read it and its folder"
+def _unreadable(reason: str, hint: str) -> UnreadableError:
     return UnreadableError(f"{DATABASE} cannot be read: {reason}", hint)
-
-
-def _busy() -> tuple[str, str]:
-    return f"{DATABASE} cannot be read: the agent is writing to it", "Try again in a moment"
-
-
-def _torn() -> tuple[str, str]:
-    return (
-        f"{DATABASE} cannot be read: it was left in the middle of a write; the agent mends it at"
-        " start",
-        "Start the agent once on this home",
-    )
 
 
 def _made(db: sqlite3.Connection, sql: str, bound: Row, make: Callable[[Iterable[Row]], T]) -> T:

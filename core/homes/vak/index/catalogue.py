@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from core.atomic import database
+from core import sqlite
 from core.homes.vak.listing import LedgerFile
 from core.homes.vak.summaries import Summary
 
@@ -187,7 +187,7 @@ def reading(folder: Path) -> Iterator[Catalogue | None]:
 @contextmanager
 def writing(folder: Path) -> Iterator[Catalogue]:
     """The catalogue for writing; the caller holds the index. Raises ``sqlite3.Error``."""
-    database(folder / NAME)
+    sqlite.make(folder / NAME)
     with closing(sqlite3.connect(folder / NAME)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
