@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +13,14 @@ from rich.text import Text
 from console.cli import knowledge_shapes as shapes
 from console.cli import paint
 from console.cli.session import Session, json_option, note_option, pass_session, print_json
+from console.cli.shelf import (
+    open_shelf,
+    project_of,
+    project_option,
+    say_receipt,
+    say_store,
+    store_option,
+)
 from core.desk import knowledge as desk
 from core.desk.knowledge import Shelf
 from core.errors import NotFoundError
@@ -22,7 +28,6 @@ from core.homes.rag.learning import KIND
 from core.homes.rag.nodes import SHORT, Layer, Node
 from core.homes.rag.ranking import Engine
 from core.homes.rag.recall import AUTO, MOST, TOPS, Tops
-from core.model import Receipt
 from core.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,10 +40,6 @@ _LAYERS = (AUTO, *map(str, Layer))
 #: Notes listed unless more are asked for.
 LISTED = 40
 
-store_option = click.option("--store", metavar="DIR", help="The store; beats HERMES_RAG_STORE.")
-project_option = click.option(
-    "--project", default="", metavar="NAME", help="By default that of the folder you stand in."
-)
 #: Commands that live in a module of their own.
 _ELSEWHERE = (
     *("ingest-code", "ingest-wiki", "merge", "export", "restore", "compare"),
@@ -71,43 +72,6 @@ def knowledge(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-def open_shelf(session: Session, store: str | None, *, decide: bool = False) -> Shelf:
-    """The store meant. With ``decide`` raises :class:`NeedsTerminalError` where that is set."""
-    from core.desk.decide import check_terminal
-
-    if store is None and session.home is not None and session.kind == "rag":
-        store = session.home
-    shelf = desk.open_store(
-        store=store,
-        environ=session.environ,
-        user_home=Path(os.path.expanduser("~")),
-        state=session.state(),
-        settings=session.settings(),
-        clock=session.now,
-    )
-    if decide:
-        from console.cli.session import interactive
-
-        check_terminal(shelf, interactive())
-    return shelf
-
-
-def project_of(session: Session, shelf: Shelf, name: str) -> str:
-    """The project meant: by its name, else by the folder one stands in, as the shell calls it."""
-    here = session.environ.get("PWD", "")
-    try:
-        folder = Path(here) if here and os.path.samefile(here, ".") else Path.cwd()
-    except OSError:
-        folder = Path.cwd()
-    return desk.project_of_folder(shelf, name, folder)
-
-
-def say_store(shelf: Shelf) -> None:
-    """Which store answers: above every answer for people but ``recall``'s."""
-    kind = "signoff's own" if shelf.store.kind == "signoff" else "Chroma"
-    paint.say([paint.plain(f"{shelf.store.folder} ({kind})", "dim")])
 
 
 # -- asking ----------------------------------------------------------------------------------------
@@ -384,13 +348,3 @@ def _answer(session: Session, shelf: Shelf, plan: Plan, note: str, as_json: bool
         say_receipt(session, shelf, receipt)
     if not receipt.ok:
         sys.exit(1)
-
-
-def say_receipt(session: Session, shelf: Shelf, receipt: Receipt) -> None:
-    """What became of a decision, and how it is taken back."""
-    sign, style = ("✓ ", "green") if receipt.ok else ("✗ ", "red")
-    body = paint.plain(receipt.message, "" if receipt.ok else "red")
-    paint.say(paint.hang(Text(sign, style=style), body, paint.room()))
-    if receipt.ok and receipt.journal is not None:
-        line = session.command("knowledge", "undo", str(receipt.journal))
-        paint.hint("Take it back", f"{line} --store {paint.word(str(shelf.store.folder))}")

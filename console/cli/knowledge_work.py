@@ -11,7 +11,8 @@ import click
 from console.cli import knowledge_shapes as shapes
 from console.cli import paint
 from console.cli import shapes as common
-from console.cli.knowledge import (
+from console.cli.session import Session, json_option, note_option, pass_session, print_json
+from console.cli.shelf import (
     open_shelf,
     project_of,
     project_option,
@@ -19,7 +20,6 @@ from console.cli.knowledge import (
     say_store,
     store_option,
 )
-from console.cli.session import Session, json_option, note_option, pass_session, print_json
 from core.desk import history
 from core.desk import knowledge_work as desk
 from core.errors import UsageError

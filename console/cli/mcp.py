@@ -6,8 +6,8 @@ import importlib
 
 import click
 
-from console.cli.knowledge import open_shelf
 from console.cli.session import Session, pass_session
+from console.cli.shelf import open_shelf
 from core.errors import SignoffError
 
 _SIGNOFF, _ORIGINAL = "signoff", "hermes-memory-rag"
