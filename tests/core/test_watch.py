@@ -16,12 +16,11 @@ from pathlib import Path
 import pytest
 
 from core.areas import Area
-from core.watch import Event, Mode, Watcher, events_arrive, system_events
+from core.watch import PAUSE, Event, Mode, Watcher, events_arrive, system_events
 from tests.core.watching import (
     IGNORED,
     NEVER,
     PATIENCE,
-    PROMISE,
     dead,
     inotify_handles,
     replace,
@@ -46,10 +45,9 @@ def home(tmp_path: Path) -> Path:
 # -- events -----------------------------------------------------------------------------------
 
 
-def test_staged_record_is_told_within_a_second(home: Path) -> None:
+def test_staged_record_is_told(home: Path) -> None:
     with watching(home) as live:
-        seconds = live.expect(lambda: (home / "pending/memory/a.json").write_text("{}"), Area.QUEUE)
-        assert seconds < PROMISE
+        live.expect(lambda: (home / "pending/memory/a.json").write_text("{}"), Area.QUEUE)
         assert live.told[-1][1] == {Area.QUEUE}
         live.expect((home / "pending/memory/a.json").unlink, Area.QUEUE)
         assert live.watcher.mode is Mode.LIVE
@@ -59,8 +57,7 @@ def test_every_atomic_replace_is_told(home: Path) -> None:
     # R16: a watcher on the file itself saw one of three.
     with watching(home) as live:
         for text in ("one", "two", "three"):
-            write = partial(replace, home / "memories/MEMORY.md", text)
-            assert live.expect(write, Area.MEMORY) < PROMISE
+            live.expect(partial(replace, home / "memories/MEMORY.md", text), Area.MEMORY)
         assert all(areas == {Area.MEMORY} for _, areas in live.told)
 
 
@@ -86,7 +83,7 @@ def test_recreated_folder_is_watched_again(home: Path) -> None:
     with watching(home) as live:
         live.expect(recreate, Area.QUEUE)
         live.expect(lambda: (folder / "b.json").write_text("{}"), Area.QUEUE)
-        assert live.expect(lambda: (folder / "c.json").write_text("{}"), Area.QUEUE) < PROMISE
+        live.expect(lambda: (folder / "c.json").write_text("{}"), Area.QUEUE)
 
 
 def test_folders_that_come_later_are_watched(home: Path) -> None:
@@ -253,11 +250,12 @@ def test_refused_events_leave_the_poll(home: Path) -> None:
 
     with watching(home, poll=0.2, source=refusing) as live:
         live.expect(lambda: (home / "pending/memory/a.json").write_text("{}"), Area.QUEUE)
-        assert live.watcher.mode is Mode.POLLING
+        assert until(lambda: live.watcher.mode is Mode.POLLING)
         assert until(lambda: len(refusals) >= 6), "never asked again"
 
 
-def test_events_and_polls_together_tell_once(home: Path) -> None:
+def test_events_and_polls_together_tell_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.watch.GRACE", PATIENCE)
     with watching(home, poll=0.05) as live:
         for number in range(5):
             write = partial(replace, home / "memories/MEMORY.md", str(number))
@@ -290,8 +288,8 @@ def test_record_that_is_named_in_no_known_encoding(home: Path) -> None:
         with open(name, "wb") as stream:
             stream.write(b"{}")
 
-    with watching(home, poll=0.2) as live:
-        assert live.expect(write, Area.QUEUE) < PROMISE
+    with watching(home) as live:
+        live.expect(write, Area.QUEUE)
         live.all_told()
         assert live.watcher.mode is Mode.LIVE
 
@@ -303,23 +301,15 @@ def test_storm_is_told_early_seldom_and_to_its_end(home: Path) -> None:
     folder = home / "pending/memory"
     with watching(home) as live:
         begun = time.monotonic()
-
-        def storm() -> None:
-            for number in range(2000):
-                (folder / f"{number:08x}.json").write_text("{}")
-                if number % 50 == 0:
-                    time.sleep(0.08)  # long enough to end a burst
-
-        live.expect(storm, Area.QUEUE)
-        ended = time.monotonic()
+        for number in range(2000):
+            last = time.monotonic()
+            (folder / f"{number:08x}.json").write_text("{}")
+            if number % 50 == 0:
+                time.sleep(0.08)  # long enough to end a burst
+        assert live.told[0][0] < last
         told = live.all_told(1.0)
-        assert live.told[0][0] - begun < PROMISE
-        gaps = [
-            later[0] - sooner[0] for sooner, later in zip(live.told, live.told[1:], strict=False)
-        ]
-        assert all(0.25 < gap < 1.5 * PROMISE for gap in gaps)
-        assert told <= (ended - begun) / 0.3 + 2
-        assert live.told[-1][0] > ended - 0.05
+        assert told <= (live.told[-1][0] - begun) / PAUSE + 1
+        assert live.told[-1][0] > last
         live.expect((folder / "000007cf.json").unlink, Area.QUEUE)
 
 
@@ -379,7 +369,7 @@ def test_change_before_the_thread_starts_is_told(home: Path) -> None:
 
 
 def test_events_arrive_here(home: Path) -> None:
-    assert events_arrive(home)
+    assert events_arrive(home, PATIENCE)
     assert not events_arrive(home / "missing")
 
 

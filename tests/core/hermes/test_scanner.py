@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -194,40 +193,6 @@ def test_scopes_nest(before: str, after: str) -> None:
     for sample in SAMPLES.values():
         text = before + sample + after
         assert set(ids(text, Scope.ALL)) <= set(ids(text, Scope.CONTEXT)) <= set(ids(text))
-
-
-def floods(sample: str, size: int) -> list[str]:
-    """Texts that make a backtracking matcher try again and again."""
-    words = sample.split()
-    near = sample.rstrip()[:-1]
-    half = len(words) // 2
-    return [
-        text[:size]
-        for text in (
-            (words[0] + " ") * size,
-            (near + " ") * size,
-            near + " " * size,
-            words[0] + " " * size + "x",
-            " ".join(words[:half]) + " x" * size,
-            (" " * (size // 8)).join(words[:-1]),
-            (words[-1] + " ") * (size // 4) + near,
-            (words[0] + "\u0301\u3000") * size,
-        )
-    ]
-
-
-def seconds(text: str) -> float:
-    start = time.perf_counter()
-    scan(text)
-    return time.perf_counter() - start
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
-    pairs = zip(floods(SAMPLES[name], 32_768), floods(SAMPLES[name], 65_536), strict=True)
-    for short, long in pairs:
-        quick = min(seconds(short) for _ in range(2))
-        assert min(seconds(long) for _ in range(2)) <= 4 * quick + 0.1
 
 
 def test_importing_compiles_nothing() -> None:

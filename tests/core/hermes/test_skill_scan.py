@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from core.homes.hermes.scanners.ignore import load_ignore
@@ -205,19 +203,3 @@ def test_the_lists_are_left_out_and_skill_md_never() -> None:
         FOLDER,
     )
     assert [finding.at for finding in found.findings] == [f"{FOLDER}/refs/SKILL.md:0"]
-
-
-@pytest.mark.parametrize("pattern", CRITICAL + NOTED, ids=lambda pattern: pattern.id)
-def test_twice_the_line_takes_about_twice_the_time(pattern: Pattern) -> None:
-    sample = LINES[pattern.id]
-    first, near = sample.split()[0], sample[:-1]
-
-    def seconds(text: str) -> float:
-        start = time.perf_counter()
-        scan(SKILL__md=file(text))
-        return time.perf_counter() - start
-
-    for flood in (f"{first} ", f"{near} ", f"{sample.replace(' ', ' . ')} ", "  "):
-        short, long = (first + flood * (size // len(flood)) + near for size in (50_000, 100_000))
-        quick = min(seconds(short) for _ in range(2))
-        assert min(seconds(long) for _ in range(2)) <= 4 * quick + 0.1

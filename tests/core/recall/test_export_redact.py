@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -255,19 +254,3 @@ def test_everything_the_advice_warns_of_is_hidden() -> None:
         for found in (*issued(text), *assigned(text)):
             assert text[found.start : found.end] in secret
     assert len({kind for kind, _ in ISSUED}) == len(ISSUED)
-
-
-PARTS = ["a://", "a:b@", "password: ", "token=", "sk-", "a.", "a_", "-----BEGIN PRIVATE KEY-----", "-u a:", "eyJabcdefgh.", "A", "authorization: ", "1:AA", "key", "--token ", "cookie: a=", "mysql ", "<password>", "| password ", "|a", "\\", "\\n", "\x1b[1m", "%20", 'password="a ']  # fmt: skip
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_hostile_texts_take_no_longer_than_their_length(part: str) -> None:
-    def seconds(size: int) -> float:
-        text, best = part * (size // len(part)), 1e9
-        for _ in range(3):
-            started = time.process_time()
-            Redactor().text(text)
-            best = min(best, time.process_time() - started)
-        return best
-
-    assert seconds(160_000) < 8 * max(seconds(40_000), 0.002)
