@@ -22,7 +22,7 @@ _CJK = (
 _ANY_CJK = re.compile(f"[{_CJK}]")
 _FLAT_RUN = re.compile(f"(?:[{_CJK}] ){{2,}}")
 #: Characters folded in one go.
-_STRETCH = 1 << 14
+_STRETCH = 128
 #: Stands for every mark that is dropped, where offsets must stay.
 MARK = "\u0300"
 
@@ -63,7 +63,7 @@ def flat(text: str) -> str:
 
     The words asked stand in it as ``" word word "``; no other test of a match is needed.
     """
-    spaced = f" {_translated(text)} "
+    spaced = f" {_translated(text, _FLAT)} "
     while "  " in spaced:
         spaced = spaced.replace("  ", " ")
     return spaced
@@ -71,12 +71,12 @@ def flat(text: str) -> str:
 
 def words(text: str) -> tuple[str, ...]:
     """The words of ``text``, folded, in order."""
-    return tuple(_translated(text).split())
+    return tuple(_translated(text, _FLAT).split())
 
 
 def cells(text: str) -> str:
     """``text`` folded with every offset kept: a space for what parts words, MARK for a mark."""
-    return text.translate(_CELLS)
+    return _translated(text, _CELLS)
 
 
 def pairs(flattened: str) -> set[str]:
@@ -90,10 +90,12 @@ def pairs(flattened: str) -> set[str]:
     return found
 
 
-def _translated(text: str) -> str:
-    # Plain ASCII is translated thirty times faster, so what is plain in a long text is kept apart.
+def _translated(text: str, table: _Folding) -> str:
+    # Plain ASCII is translated thirty times faster, so what is plain in a text is kept apart.
+    if text.isascii():
+        return text.translate(table)
     stretches = (text[at : at + _STRETCH] for at in range(0, len(text), _STRETCH))
-    return "".join([stretch.translate(_FLAT) for stretch in stretches])
+    return "".join([stretch.translate(table) for stretch in stretches])
 
 
 def _fold(char: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -11,38 +12,25 @@ from pathlib import Path
 import pytest
 
 from core.conversations import Engine, Filters, Found, Order, Visibility
-from core.desk.opening import Opened, open_home
 from core.desk.searching import Request, search
 from core.errors import NotFoundError
-from core.settings import Settings
+from tests.core.desks import open_on
 from tests.core.hermes.sessions.homes import (
     AT,
     change,
     drop_full_text,
     fixture_home,
     insert,
+    listing,
     make_home,
 )
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 
-def opened(home: Path, tmp_path: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind="hermes",
-        profile=None,
-        environ={},
-        user_home=tmp_path,
-        state=tmp_path / "state",
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
-
-
 def ask(home: Path, tmp_path: Path, text: str, **changes: object) -> Found:
     request = Request(text, UTC)
-    return search(opened(home, tmp_path), replace(request, **changes))  # type: ignore[arg-type]
+    return search(open_on(home, tmp_path / "state"), replace(request, **changes))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -132,6 +120,58 @@ def test_a_hit_in_a_compacted_part_names_the_part_that_owns_it(tmp_path: Path) -
     assert hit.message_id == 300
     summarised = ask(home, tmp_path, "in:20260707_090000_1b1b01 the")
     assert {hit.visibility for hit in summarised.hits} <= {Visibility.LIVE, Visibility.SUMMARISED}
+
+
+def _structure(text: str) -> str:
+    return "\0json:" + json.dumps([{"type": "text", "text": text}])
+
+
+@pytest.mark.parametrize("scan", [False, True])
+@pytest.mark.parametrize(
+    "query", ["配置", "我们的配置", '"配 置"', "配置 OR 桂林", "配置 -swarm", "置"]
+)
+def test_two_characters_are_found_wherever_they_stand(
+    tmp_path: Path, query: str, scan: bool
+) -> None:
+    """Spec 1.4, 3.4: a run of them is one word to ``unicode61``, and two are no trigram; JSON
+    escapes them in structures and in calls, where the full text and SQLite see none."""
+    home = make_home(tmp_path / "home")
+    calls = [{"function": {"name": "terminal", "arguments": json.dumps({"at": "我们的配置"})}}]
+    said: list[dict[str, object]] = [
+        {"content": "请看我们的配置"},
+        {"content": _structure("我们的配置 and a picture")},
+        {"content": "", "role": "assistant", "tool_calls": json.dumps(calls)},
+        {"content": "配 and 置 are in it, 我们的 too"},
+        {"content": "我们的配置 for the swarm, concatenated"},
+        {"content": "nothing of it"},
+    ]
+    for number, each in enumerate(said):
+        insert(home, "sessions", {"id": f"s{number}"})
+        insert(home, "messages", {"session_id": f"s{number}"} | each)
+    if scan:
+        with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as db:
+            drop_full_text(db)
+    found = ask(home, tmp_path, query)
+    expected = {"置": {1, 2, 3, 4, 5}, "配置 -swarm": {1, 2, 3}}.get(query, {1, 2, 3, 5})
+    assert {hit.message_id for hit in found.hits} == expected
+    assert found.is_whole
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("first line\nkiln", "kiln"), ("bricks—kiln", "kiln"), ("the öffnung", "öffnung")],
+)
+def test_a_word_that_json_hides_is_found(traps: Path, tmp_path: Path, text: str, word: str) -> None:
+    """Spec 1.4: a structure is stored as ASCII JSON, in which a word stands behind an escape."""
+    insert(traps, "messages", {"session_id": "s1", "content": _structure(text)})
+    found = ask(traps, tmp_path, word)
+    assert [hit.message_id for hit in found.hits] == [11]
+
+
+def test_looking_two_characters_up_leaves_nothing_behind(traps: Path, tmp_path: Path) -> None:
+    before = listing(traps)
+    assert ask(traps, tmp_path, "部署").hits
+    assert listing(traps) == before
 
 
 def test_without_full_text_every_message_is_looked_at_and_said(traps: Path, tmp_path: Path) -> None:
@@ -250,7 +290,7 @@ def test_hidden_sessions_that_are_asked_for_take_no_place_of_people(tmp_path: Pa
     said = [f"person{n}" for n in range(people)] * 30 + [f"job{n}" for n in range(crons)] * 30
     said += [f"tool{n}" for n in range(people)]
     insert(home, "messages", *({"session_id": each, "content": "kiln"} for each in said))
-    desk = opened(home, tmp_path)
+    desk = open_on(home, tmp_path / "state")
     request = Request("kiln", UTC, Filters(with_hidden=True), Order.NEWEST, limit=10)
     found = search(desk, request)
     assert [hit.session_id for hit in found.hits[:6]] == [

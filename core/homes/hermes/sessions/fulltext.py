@@ -7,7 +7,11 @@ the index backwards: a message's id grows with its time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import TypeVar
 
@@ -24,8 +28,11 @@ T = TypeVar("T")
 ALL = Filters()
 #: Ids asked for in one statement.
 BATCH = 500
+#: The shortest word that a trigram index can find, and the last character there is.
+_GRAM, _LAST = 3, "\U0010ffff"
 # With the id in it SQLite sorts what is wanted; by rank alone FTS5 sorts everything, twice as long.
 _ORDERS = {Order.RANKED: "rank, rowid", Order.NEWEST: "rowid DESC", Order.OLDEST: "rowid"}
+_SAID = ("content", "tool_name", "tool_calls")
 _MESSAGE = ("id", "session_id", "role", "timestamp", "active", "compacted", "display_kind")
 _SESSION = ("id", "source", "title", "git_repo_root", "cwd", "hidden")
 # The plus sign where it is used keeps SQLite from asking the full text about each of them.
@@ -163,48 +170,84 @@ def texts(db: Database, wanted: Sequence[int], longest: int) -> dict[int, str]:
     return found
 
 
-def scan(
-    db: Database,
-    matches: Callable[[str], bool],
-    order: Order,
-    longest: int,
-    needle: str = "",
-) -> Iterator[int]:
-    """Every message whose text matches, looked at one by one: newest first, or oldest if asked.
+def trigrams(db: Database, run: str) -> str:
+    """What the trigram index is asked for messages that hold ``run``, of a script written without
+    spaces, as it stands or escaped in JSON; ``""`` where it begins too many trigrams.
 
-    ``needle`` is text that a match holds as it stands, so that SQLite may pass over others. The
-    clock and the cancelling of ``db`` end it early, with their errors.
+    Two characters are no trigram, but begin some: the vocabulary knows which. The index must cover
+    every message, whose text always goes on behind ``run`` then. Raises as :func:`ids`.
+    """
+    found = [run] if len(run) >= _GRAM else db.ask(partial(_beginning, run=run))
+    if len(found) > BATCH:
+        return ""
+    escaped = " AND ".join(f'"{_escaped(char)}"' for char in run)
+    spelled = ['"' + each.replace('"', '""') + '"' for each in found]
+    return f"({' OR '.join([*spelled, f'({escaped})'])})"
+
+
+def _beginning(db: sqlite3.Connection, run: str) -> list[str]:
+    # Only a table of one's own shows the vocabulary; it is kept in memory, the file stays as it is.
+    db.execute("PRAGMA temp_store=MEMORY")
+    db.execute("PRAGMA query_only=OFF")
+    try:
+        db.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
+            f" USING fts5vocab(main, {TRIGRAM}, 'row')"
+        )
+    finally:
+        db.execute("PRAGMA query_only=ON")
+    sql = "SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ? LIMIT ?"
+    return [word(row[0]) for row in db.execute(sql, (run, f"{run}{_LAST}", BATCH + 1))]
+
+
+def encoded(db: Database, pieces: Sequence[str]) -> list[int]:
+    """The newest messages that are encoded structures, in which JSON hides words behind its
+    escapes; only those that may hold ``pieces``, characters written without spaces."""
+    held = "".join(f' AND "{_escaped(piece)}"*' for piece in pieces)
+    sql = (
+        f"SELECT id FROM messages WHERE id IN (SELECT rowid FROM {BASE} WHERE {BASE} MATCH ?"
+        " ORDER BY rowid DESC LIMIT ?) AND instr(content, char(0)) = 1 ORDER BY id DESC"
+    )
+    return [int(row[0]) for row in db.rows(sql, (f'^ "json"{held}', BATCH))]
+
+
+def scan(db: Database, order: Order, pieces: Sequence[str]) -> Iterator[list[int]]:
+    """Every message that may answer, some at a time: newest first, or oldest if asked.
+
+    ``pieces`` are texts that an answer holds as they stand or escaped in JSON, so that SQLite may
+    pass over others. The clock and the cancelling of ``db`` end it early, with their errors.
     """
     sign, way = (">", "ASC") if order is Order.OLDEST else ("<", "DESC")
     edge = -(1 << 63) if sign == ">" else (1 << 63) - 1
     known = db.columns("messages")
-    parts = [name for name in ("content", "tool_name", "tool_calls") if name in known]
-    holds = " OR ".join(f"instr({name}, ?) > 0" for name in parts) if needle else "1"
-    sql = f"SELECT id FROM messages WHERE id {sign} ? AND ({holds}) ORDER BY id {way} LIMIT ?"
-    while True:
-        needles = [needle] * len(parts) if needle else []
-        some = [int(row[0]) for row in db.rows(sql, (edge, *needles, BATCH))]
-        if not some:
-            return
+    where, values = [f"id {sign} ?"], list[str]()
+    for piece in pieces:
+        hidden = _escaped(piece[-1])
+        held = [(f"instr({name}, ?) > 0", piece) for name in _SAID if name in known]
+        # Of a structure the first character is none to SQLite: no plain text is searched twice.
+        held.append(("(unicode(content) IS NULL AND instr(content, ?) > 0)", hidden))
+        if "tool_calls" in known:
+            held.append(("instr(tool_calls, ?) > 0", hidden))
+        where.append(f"({' OR '.join(condition for condition, _ in held)})")
+        values += [value for _, value in held]
+    sql = f"SELECT id FROM messages WHERE {' AND '.join(where)} ORDER BY id {way} LIMIT {BATCH}"
+    while some := [int(row[0]) for row in db.rows(sql, (edge, *values))]:
+        yield some
         edge = some[-1]
-        read = texts(db, some, longest)
-        for key in some:
-            if matches(read.get(key, "")):
-                yield key
 
 
-def people(db: Database, *, with_hidden: bool = False) -> int:
-    """How many sessions are not of cron jobs, nor of hidden sources unless so asked."""
-    others = (CRON,) if with_hidden else (CRON, *sorted(HIDDEN))
-    sql = f"SELECT count(*) FROM sessions WHERE source NOT IN ({_marks(others)})"
-    return int(db.rows(sql, others)[0][0])
+def _escaped(char: str) -> str:
+    """How JSON in ASCII writes ``char``, without backslashes: there may be one or more; of a
+    character beyond the first plane its last half."""
+    return char if char.isascii() else json.dumps(char)[-6:-1]
 
 
-def is_mostly_cron(db: Database) -> bool:
-    """Whether more than half of the sessions are of cron jobs."""
-    sql = f"SELECT count(*), total(source = '{CRON}') FROM sessions"
-    ((all_, cron),) = db.rows(sql)
-    return bool(2 * cron > all_)
+def by_source(db: Database) -> Counter[str]:
+    """How many sessions there are of each source."""
+    found: Counter[str] = Counter()
+    for source, sessions in db.rows("SELECT source, count(*) FROM sessions GROUP BY source"):
+        found[word(source)] += sessions
+    return found
 
 
 def working_in(db: Database, workspace: str) -> frozenset[str]:

@@ -1,23 +1,28 @@
 """People's search by the database itself: its full text, else a look at every message.
 
 No answer is a silent zero: what the index cannot find (parts of words, scripts written without
-spaces, signs) is looked for in the texts, and a damaged or stale index is said and gone around.
+spaces, signs, what JSON escapes) is looked for in the texts, and a damaged or stale index is said
+and gone around.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from typing import TypeAlias
 
 from core.conversations import Engine, Filters, Order
 from core.homes.hermes.sessions import fulltext
+from core.homes.hermes.sessions.catalogue import HIDDEN
 from core.homes.hermes.sessions.opening import Database, TimeUpError
-from core.recall.gather import Gathering
-from core.recall.query import All, Query, Term, fts, matches, wanted
+from core.recall.gather import CRON, Gathering
+from core.recall.query import All, Either, Node, Query, Term, fts, matches, wanted
 from core.recall.words import is_cjk
 
+Sift: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
 #: Matches looked at before a search is content; ranked, those behind are worse. And how many times
 #: more when these are of too few sessions.
 BLOCK, GROWTH = 100, 1.5
@@ -48,26 +53,32 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     Time that is up ends it with what was found until then, and the note says so. Raises
     :class:`core.errors.UnreadableError`.
     """
-    people = fulltext.people(db, with_hidden=filters.with_hidden or bool(filters.sources))
+    there = fulltext.by_source(db)
+    others = {CRON} if filters.with_hidden or filters.sources else {CRON, *HIDDEN}
+    people = sum(count for source, count in there.items() if source not in others)
     found = Gathering(filters, limit, people)
     note = fulltext.usable(db)
-    engine = Engine.SCAN
+    engine = Engine.SCAN if note else Engine.DATABASE
     try:
         if not note:
+            walk = partial(_walk, db, order, found, 2 * there[CRON] > there.total())
             try:
                 if _by_words(query):
-                    engine = Engine.DATABASE
-                    _walk(db, fts(query), order, found)
-                if found.is_empty and _by_grams(db, query):
-                    engine = Engine.DATABASE
-                    _walk(db, fts(query), order, found, trigram=True)
-                    if _by_words(query) and not found.is_empty:
-                        note = "found inside longer words only"
+                    walk(fts(query))
+                    if found.is_empty and _by_grams(db, query):
+                        walk(fts(query), trigram=True)
+                        note = "" if found.is_empty else "found inside longer words only"
+                elif grams := _grams(db, query.terms):
+                    walk(grams, trigram=True, sift=partial(_saying, db, query))
+                if found.is_empty or (not _by_words(query) and not found.enough):
+                    _look(db, query, [fulltext.encoded(db, _pieces(query))], found)
+                if found.is_empty and not _by_words(query):
+                    engine = Engine.SCAN
             except sqlite3.DatabaseError as problem:
                 found = Gathering(filters, limit, people)
                 engine, note = Engine.SCAN, f"the database's full text is damaged ({problem})"
         if engine is Engine.SCAN:
-            _scan(db, query, order, found)
+            _look(db, query, fulltext.scan(db, order, _pieces(query)), found)
     except TimeUpError:
         found.is_whole = False
         note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
@@ -76,7 +87,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
 
 def _by_words(query: Query) -> bool:
     """Whether the words of ``query`` are words to the database's index as well."""
-    return query.terms is not None and not is_cjk(query.effective)
+    return query.terms is not None and not is_cjk(fts(query))
 
 
 def _by_grams(db: Database, query: Query) -> bool:
@@ -85,30 +96,73 @@ def _by_grams(db: Database, query: Query) -> bool:
     return db.layout.trigram_covers_all and bool(shown) and min(map(len, shown)) >= _GRAM
 
 
+def _grams(db: Database, node: Node | None) -> str:
+    """What the trigram index is asked for the few messages that may answer, written without spaces;
+    ``""`` where it cannot tell."""
+    if node is None or not db.layout.trigram_covers_all:
+        return ""
+    if isinstance(node, Term):
+        run = max(_runs(node), key=len, default="")
+        return fulltext.trigrams(db, run) if run else ""
+    parts = [_grams(db, part) for part in node.of]
+    if isinstance(node, Either):
+        return f"({' OR '.join(parts)})" if all(parts) else ""
+    return " AND ".join(filter(None, parts))
+
+
+def _runs(term: Term) -> list[str]:
+    """The characters of scripts without spaces that stand together in ``term``."""
+    return ["".join(words) for has_none, words in groupby(term.words, is_cjk) if has_none]
+
+
+def _pieces(query: Query) -> tuple[str, ...]:
+    """Texts that every answer holds, in the message or escaped in JSON.
+
+    Letters may stand in another case or with marks, characters written without spaces may not.
+    """
+    node = query.terms
+    if node is None:
+        return query.symbols
+    parts = node.of if isinstance(node, All) else (node,)
+    runs = [run for part in parts if isinstance(part, Term) for run in _runs(part)]
+    return tuple(dict.fromkeys("".join(runs)))
+
+
 def _walk(
-    db: Database, expression: str, order: Order, found: Gathering, *, trigram: bool = False
+    db: Database,
+    order: Order,
+    found: Gathering,
+    is_mostly_cron: bool,
+    expression: str,
+    *,
+    trigram: bool = False,
+    sift: Sift = list,
 ) -> None:
     """Take matches until there are enough: those of people first, where cron jobs said most."""
     ask = partial(fulltext.ids, db, expression, order, trigram=trigram)
-    few = fulltext.count(db, expression, PARTED + 1, trigram=trigram) <= PARTED
-    if few or not fulltext.is_mostly_cron(db):
-        found.is_whole = _take(db, ask, order, found, lambda: found.enough)
+    take = partial(_take, db, order=order, found=found, sift=sift)
+    most = PARTED if order is Order.RANKED else WALKED * max(found.limit, 1)
+    if not is_mostly_cron or fulltext.count(db, expression, most + 1, trigram=trigram) <= most:
+        found.is_whole = take(ask, is_done=lambda: found.enough)
         return
-    people = _take(db, partial(ask, cron=False), order, found, lambda: found.has_people)
+    people = take(partial(ask, cron=False), is_done=lambda: found.has_people)
     found.is_whole = False
     if not found.enough:
-        crons = _take(db, partial(ask, cron=True), order, found, lambda: found.enough)
+        crons = take(partial(ask, cron=True), is_done=lambda: found.enough)
         found.is_whole = people and crons
 
 
 def _take(
     db: Database,
     ask: Callable[..., list[int]],
+    *,
     order: Order,
     found: Gathering,
     is_done: Callable[[], bool],
+    sift: Sift,
 ) -> bool:
-    """Take matches block by block; true when that were all there are.
+    """Take matches block by block, of each those that pass ``sift``; true when that were all there
+    are.
 
     Ranking looks at every match whatever is asked, so it is done once, twice at most; by id a walk
     goes on where it stopped.
@@ -124,33 +178,23 @@ def _take(
         some = ids[seen : seen + block]
         if not some:
             return True
-        found.add(fulltext.places(db, some, found.filters))
+        found.add(fulltext.places(db, sift(some), found.filters))
         seen, block = seen + len(some), int(block * GROWTH)
     return False
 
 
-def _scan(db: Database, query: Query, order: Order, found: Gathering) -> None:
-    """Look at the texts themselves, those first that hold the longest thing asked for."""
-    ids: list[int] = []
-    for key in fulltext.scan(db, partial(matches, query), order, LONGEST, _needle(query)):
-        ids.append(key)
-        if len(ids) == fulltext.BATCH:
-            found.add(fulltext.places(db, ids, found.filters))
-            ids = []
-            if found.enough:
-                found.is_whole = False
-                return
-    found.add(fulltext.places(db, ids, found.filters))
+def _look(
+    db: Database, query: Query, candidates: Iterable[Sequence[int]], found: Gathering
+) -> None:
+    """Look at the texts of messages that may answer, some at a time, until there are enough."""
+    for some in candidates:
+        found.add(fulltext.places(db, _saying(db, query, some), found.filters))
+        if found.enough:
+            found.is_whole = False
+            return
 
 
-def _needle(query: Query) -> str:
-    """Text that every answer holds as it was typed, ``""`` where nothing can be named.
-
-    Letters may stand in another case or with marks; what is written without spaces may not.
-    """
-    node = query.terms
-    if node is None:
-        return query.symbols[0] if query.symbols else ""
-    parts = node.of if isinstance(node, All) else (node,)
-    shown = [part.shown for part in parts if isinstance(part, Term)]
-    return max((text for text in shown if all(map(is_cjk, text))), key=len, default="")
+def _saying(db: Database, query: Query, some: Sequence[int]) -> list[int]:
+    """Those of ``some`` that answer ``query``, in their order."""
+    texts = fulltext.texts(db, some, LONGEST)
+    return [key for key in some if matches(query, texts.get(key, ""))]
