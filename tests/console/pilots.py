@@ -45,7 +45,7 @@ SESSIONS_MODE, SKILLS_MODE, MEMORY_MODE, JOURNAL_MODE, KNOWLEDGE_MODE = (
     _NUMBERS[mode] for mode in ("sessions", "skills", "memory", "journal", "knowledge")
 )
 #: Seconds after which a wait is a failure.
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 def start_of(

@@ -24,6 +24,8 @@ from rich.cells import cell_len
 import console
 
 SIZE = (100, 30)
+#: Seconds after which a wait is a failure, on a machine that has much else to do.
+PATIENCE = 90.0
 ROOT = Path(console.__file__).parents[1]
 #: What the installed command runs.
 SIGNOFF = "from console.cli.main import main; main()"
@@ -179,7 +181,7 @@ class Terminal:
     def _draw(self, data: bytes) -> None:
         self.grid.feed(self._decoder.decode(data))
 
-    def wait(self, until: Callable[[Terminal], bool], seconds: float = 20.0) -> float:
+    def wait(self, until: Callable[[Terminal], bool], seconds: float = PATIENCE) -> float:
         """Read until ``until`` holds; the time its last bytes came. Raises :class:`TimeoutError`."""
         end = time.perf_counter() + seconds
         while not until(self):
@@ -190,9 +192,15 @@ class Terminal:
                 raise TimeoutError(f"{why}; the screen:\n{self.grid.text}")
         return self.seen_at
 
-    def see(self, words: str, seconds: float = 20.0) -> float:
+    def see(self, words: str, seconds: float = PATIENCE) -> float:
         """Wait until ``words`` are on the screen."""
         return self.wait(lambda terminal: words in terminal.grid.text, seconds)
+
+    def gone(self, words: str) -> float:
+        """Wait until ``words`` are not on the screen. After an escape: with a key that follows at
+        once it would be another key.
+        """
+        return self.wait(lambda terminal: words not in terminal.grid.text)
 
     def quiet(self, seconds: float = 0.3, most: float = 10.0) -> None:
         """Read until nothing came for ``seconds``."""
@@ -210,12 +218,12 @@ class Terminal:
 
     # -- the end ---------------------------------------------------------------------------
 
-    def leave(self, seconds: float = 10.0) -> int:
+    def leave(self) -> int:
         """Wait for the program's end, reading; its exit code."""
-        end = time.perf_counter() + seconds
+        end = time.perf_counter() + PATIENCE
         while self.process.poll() is None:
             if time.perf_counter() > end:
-                raise TimeoutError(f"still running after {seconds} s:\n{self.grid.text}")
+                raise TimeoutError(f"still running after {PATIENCE} s:\n{self.grid.text}")
             self.read(0.05)
         while self.read(0.05):
             pass
@@ -273,5 +281,5 @@ def plain(folder: Path, home: Path, *words: str, **env: str) -> subprocess.Compl
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )

@@ -27,6 +27,7 @@ from console.screens.review import ReviewScreen
 from console.screens.sheet import Sheet
 from core.errors import NoHomeError, UsageError
 from tests.console.pilots import (
+    DEADLINE,
     JOURNAL_MODE,
     MEMORY_MODE,
     NOW,
@@ -393,7 +394,7 @@ async def test_a_console_that_keeps_failing_gives_up(
 async def test_no_home_ends_the_console_with_the_reason(tmp_path: Path) -> None:
     app = console_on(tmp_path / "nowhere")
     async with app.run_test() as pilot:
-        end = time.monotonic() + 10
+        end = time.monotonic() + DEADLINE
         while app.is_running and app.no_home is None and time.monotonic() < end:
             await pilot.pause()
     assert isinstance(app.no_home, NoHomeError)
@@ -425,7 +426,7 @@ async def test_quitting_leaves_no_thread_behind(home: Path) -> None:
         await pilot.press("q")
     assert app.return_code == 0
     # What asyncio.run does at its end: a thread that does not stop would hang the terminal here.
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(DEADLINE):
         await asyncio.get_running_loop().shutdown_default_executor()
     assert _busy(before) == []
 

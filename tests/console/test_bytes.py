@@ -107,7 +107,7 @@ def captured(folder: Path, home: Path) -> Terminal:
     with signoff(folder, home) as terminal:
         walk(terminal)
         terminal.press("q")
-        assert terminal.leave(10) == 0
+        assert terminal.leave() == 0
     assert b"Something went wrong" not in terminal.output, terminal.grid.text
     return terminal
 

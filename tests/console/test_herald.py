@@ -140,9 +140,11 @@ def test_several_at_once_ring_once(tmp_path: Path, home: Path) -> None:
     ask_for(tmp_path, "bell")
     with signoff(tmp_path, home) as terminal:
         terminal.see("Queue (1)")
-        terminal.quiet()
+        terminal.process.send_signal(signal.SIGSTOP)
         stage(home, *(f"0000000{number}" for number in range(1, 6)))
+        terminal.process.send_signal(signal.SIGCONT)
         terminal.see("6 waiting")
+        terminal.wait(lambda there: bells(there) > 0)
         terminal.quiet()
         assert bells(terminal) == 1
         assert KEEP not in terminal.output

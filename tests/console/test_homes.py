@@ -21,6 +21,7 @@ from core.homes.base import Kind, discover
 from core.journal import Journal
 from core.model import Receipt
 from tests.console.pilots import (
+    DEADLINE,
     MEMORY_MODE,
     NOW,
     Console,
@@ -209,7 +210,7 @@ async def test_what_is_being_written_is_finished_first(home: Path) -> None:
     begin, done = threading.Event(), []
 
     def slow() -> Receipt:
-        assert begin.wait(20)
+        assert begin.wait(DEADLINE)
         return Receipt("slow", True, "ok", "written")
 
     async with open_console(home) as console:
@@ -241,7 +242,7 @@ async def test_the_watch_moves_along(home: Path) -> None:
 
 
 async def _until(true: Callable[[], bool]) -> None:
-    for _ in range(400):
+    for _ in range(1_800):
         if true():
             return
         await asyncio.sleep(0.05)

@@ -11,6 +11,7 @@ from console.app import SignoffApp
 from core.desk.outside import note_outside
 from core.journal import Journal, State
 from tests.console.pilots import (
+    DEADLINE,
     JOURNAL_MODE,
     NOW,
     Console,
@@ -286,7 +287,7 @@ async def test_a_change_seen_by_the_watcher_reaches_the_open_journal(home: Path)
         await console.press(JOURNAL_MODE)
         user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
         loop = asyncio.get_running_loop()
-        end = loop.time() + 20
+        end = loop.time() + DEADLINE
         while not console.journal.rows.items:
             assert loop.time() < end, "the outside edit did not arrive"
             await pilot.pause(0.05)

@@ -432,7 +432,7 @@ def test_without_the_sdk_it_says_what_to_install(place: Place) -> None:
         f"from console.cli.main import main; main({place.words()[2:]!r})"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, env=place.environ, timeout=60
+        [sys.executable, "-c", script], capture_output=True, env=place.environ, timeout=90
     )
     assert done.returncode == 1
     assert done.stdout == b""

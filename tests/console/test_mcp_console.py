@@ -17,7 +17,6 @@ from console.sample import write_sample
 from tests.console.mcp_clients import Place, client, refusal, told
 from tests.console.plain import Cli
 from tests.console.terminal import Terminal, signoff
-from tests.console.test_two_consoles import SEEN
 
 NOTE = "Tide gauge 3 reads 4 cm high since the quay was rebuilt."
 SKILL = {
@@ -42,19 +41,14 @@ def place_of(tmp_path: Path, home: Path) -> Place:
     return Place(home, tmp_path / "state", tmp_path / "settings.toml")
 
 
-async def see(terminal: Terminal, words: str, seconds: float = SEEN) -> None:
+async def see(terminal: Terminal, words: str) -> None:
     """Wait for words on the screen while the client's server goes on."""
-    await anyio.to_thread.run_sync(terminal.see, words, seconds)
+    await anyio.to_thread.run_sync(terminal.see, words)
 
 
 async def approve(terminal: Terminal, name: str) -> None:
-    """Let a person look at a record, approve it, and see that it is done."""
+    """Let a person look at the oldest record, approve it, and see that it is done."""
     terminal.press("g")
-    for _ in range(4):
-        await anyio.to_thread.run_sync(terminal.quiet, 0.3)
-        if f"{name}, from" in terminal.grid.text:
-            break
-        terminal.press("j")
     await see(terminal, f"{name}, from")
     assert "over MCP" in terminal.grid.text
     terminal.press("a")
@@ -62,7 +56,7 @@ async def approve(terminal: Terminal, name: str) -> None:
 
 async def test_proposed_seen_approved_and_found(tmp_path: Path, home: Path) -> None:
     with signoff(tmp_path, home) as terminal:
-        await see(terminal, "Nothing waits", 20)
+        await see(terminal, "Nothing waits")
         async with client(place_of(tmp_path, home)) as agent:
             words = {"note": NOTE, "reason": "measured twice", "session_id": "s-1"}
             note = told(await agent.call_tool("remember", words))["pending_id"]
@@ -104,7 +98,7 @@ async def test_what_a_person_refuses_is_gone_and_may_be_proposed_anew(
 ) -> None:
     before = (home / "memories/MEMORY.md").read_bytes()
     with signoff(tmp_path, home) as terminal:
-        await see(terminal, "Nothing waits", 20)
+        await see(terminal, "Nothing waits")
         async with client(place_of(tmp_path, home)) as agent:
             first = told(await agent.call_tool("remember", {"note": NOTE}))["pending_id"]
             twice = told(await agent.call_tool("remember", {"note": NOTE}))
@@ -123,7 +117,7 @@ async def test_on_a_vak_home_the_note_waits_beside_it_and_lands_with_its_session
 ) -> None:
     home = Cli(tmp_path, monkeypatch, capsys).copy("vak").resolve()
     with signoff(tmp_path, home) as terminal:
-        await see(terminal, "Queue (10)", 20)
+        await see(terminal, "Queue (10)")
         async with client(place_of(tmp_path, home)) as agent:
             words = {"note": "The quay gauge is 4 cm high.", "session_id": "child-9"}
             asked = words | {"workspace": ATLAS, "tag": "gauge"}

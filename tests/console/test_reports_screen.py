@@ -118,7 +118,7 @@ def test_d33_an_arrow_key_that_arrives_in_two_reads_is_an_arrow(
         assert "Queue (2)" in terminal.grid.text
         assert len(list(home.glob("pending/*/*.json"))) == 2
         terminal.press("q")
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
 
 
 async def test_d34_letters_typed_into_the_filter_are_text(home: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_whole_path(tmp_path: Path, home: Path) -> None:
         terminal.see("The family of this conversation")
         terminal.see("delegate")
         terminal.press(ESC)
-        terminal.quiet()
+        terminal.gone("The family of this conversation")
         terminal.press("x")
         terminal.see("Quarto")
         terminal.press("3")
@@ -65,14 +65,14 @@ def test_the_whole_path(tmp_path: Path, home: Path) -> None:
         (made,) = (tmp_path / "out").glob("*.md")
         assert hashlib.sha256(made.read_bytes()).hexdigest()[:20] in terminal.grid.text
         terminal.press(ESC)
-        terminal.quiet()
+        terminal.gone("sha256")
         terminal.press(ESC)
-        terminal.quiet()
+        terminal.gone("unfold")
         terminal.press(ESC)
         terminal.see("Sessions (9)")
         assert row(terminal) == here
         terminal.press("q")
-        assert terminal.leave(10) == 0
+        assert terminal.leave() == 0
         assert b"Traceback" not in terminal.output
 
 
@@ -96,7 +96,7 @@ def test_what_the_agent_says_meanwhile_appears_by_itself(tmp_path: Path, home: P
             db.commit()
         terminal.see("thanks, that was quick")
         terminal.press("q")
-        assert terminal.leave(10) == 0
+        assert terminal.leave() == 0
 
 
 def test_no_colour_and_a_small_terminal(tmp_path: Path, home: Path) -> None:
@@ -117,7 +117,7 @@ def test_no_colour_and_a_small_terminal(tmp_path: Path, home: Path) -> None:
         terminal.press(ESC)
         terminal.see("for “canary”")
         terminal.press("q")
-        assert terminal.leave(10) == 0
+        assert terminal.leave() == 0
 
 
 def test_keys_of_one_burst_reach_what_the_key_before_them_opened(
@@ -132,5 +132,5 @@ def test_keys_of_one_burst_reach_what_the_key_before_them_opened(
         terminal.press(ESC)
         terminal.see("Sessions (9)")
         terminal.press("q")
-        assert terminal.leave(10) == 0
+        assert terminal.leave() == 0
         assert b"Traceback" not in terminal.output

@@ -19,7 +19,7 @@ import pytest
 
 from console.sample import write_sample
 from tests.console.pilots import JOURNAL_MODE, MEMORY_MODE
-from tests.console.terminal import SIGNOFF, Terminal, environment, plain, signoff
+from tests.console.terminal import PATIENCE, SIGNOFF, Terminal, environment, plain, signoff
 
 #: Modes a terminal starts with, as Textual's driver changes them: alternate screen, mouse, cursor,
 #: focus and paste reports, line wrap.
@@ -74,7 +74,7 @@ def test_a_signal_ends_it_and_the_terminal_is_as_before(
         assert modes(terminal)["1049"] == "h"
         assert modes(terminal)["25"] == "l"
         terminal.process.send_signal(number)
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert_restored(terminal)
 
 
@@ -83,7 +83,7 @@ def test_a_signal_while_it_opens(tmp_path: Path, home: Path, seen: bytes) -> Non
     with signoff(tmp_path, home) as terminal:
         terminal.wait(lambda there: seen in there.output)
         terminal.process.send_signal(signal.SIGTERM)
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert_restored(terminal)
         assert b"Traceback" not in terminal.output
 
@@ -92,7 +92,7 @@ def test_a_terminal_that_was_closed_leaves_no_process(tmp_path: Path, home: Path
     with signoff(tmp_path, home) as terminal:
         opened(terminal)
         terminal.hang_up()
-        terminal.process.wait(5)
+        terminal.process.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("keys", ["q", "\x11"], ids=["q", "ctrl+q"])
@@ -100,7 +100,7 @@ def test_the_keys_that_quit(tmp_path: Path, home: Path, keys: str) -> None:
     with signoff(tmp_path, home) as terminal:
         opened(terminal)
         terminal.press(keys)
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert_restored(terminal)
         assert terminal.output.rstrip().endswith((b"l", b"h"))
 
@@ -113,7 +113,7 @@ def test_ctrl_c_ends_nothing_by_accident(tmp_path: Path, home: Path) -> None:
         terminal.press(MEMORY_MODE)
         terminal.see("MEMORY.md")
         terminal.press("q")
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert_restored(terminal)
 
 
@@ -128,7 +128,7 @@ def test_no_mouse_leaves_the_mouse_to_the_terminal(tmp_path: Path, home: Path) -
 
 def test_a_folder_that_is_no_home_is_said_after_the_screen(tmp_path: Path) -> None:
     with signoff(tmp_path, tmp_path / "nowhere") as terminal:
-        assert terminal.leave(10) == 2
+        assert terminal.leave() == 2
         assert_restored(terminal)
         last = terminal.output.rpartition(b"\x1b[?1049l")[2]
         assert b"signoff: " in last
@@ -143,20 +143,20 @@ def test_a_home_that_vanishes_and_comes_back(tmp_path: Path, home: Path) -> None
         opened(terminal)
         on_ready(terminal)
         home.rename(tmp_path / "elsewhere")
-        terminal.see("The home is not there any more", 15)
+        terminal.see("The home is not there any more")
         assert "gone" not in terminal.grid.text
         terminal.press("a")
-        terminal.see(f"{READY}: ", 10)
+        terminal.see(f"{READY}: ")
         terminal.press(MEMORY_MODE + JOURNAL_MODE)
         terminal.quiet()
         terminal.press("1")
         (tmp_path / "elsewhere").rename(home)
-        terminal.wait(lambda there: "The home is not there" not in there.grid.text, 15)
+        terminal.gone("The home is not there")
         on_ready(terminal)
         terminal.press("a")
-        terminal.see("✓ Added 1 entry", 10)
+        terminal.see("✓ Added 1 entry")
         terminal.press("q")
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert b"Something went wrong" not in terminal.output
 
 
@@ -185,15 +185,15 @@ def test_without_a_journal_everything_is_read_and_nothing_decided(
         on_ready(terminal)
         for key in "ar":
             terminal.press(key)
-            terminal.see(f"{READY}: ", 10)
-            terminal.see("! failed", 10)
+            terminal.see(f"{READY}: ")
+            terminal.see("! failed")
         for key in ("\x14", MEMORY_MODE, JOURNAL_MODE, "u", "1"):
             terminal.press(key)
             terminal.quiet()
         assert (home / f"pending/memory/{READY}.json").exists()
         assert (home / "memories/USER.md").read_bytes() == before
         terminal.press("q")
-        assert terminal.leave(5) == 0
+        assert terminal.leave() == 0
         assert b"Something went wrong" not in terminal.output
         assert b"Traceback" not in terminal.output
 
@@ -234,7 +234,7 @@ def test_in_tmux_a_proposal_is_decided_and_taken_back(tmp_path: Path, home: Path
         return done.stdout
 
     def see(words: str) -> str:
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while words not in (screen := tmux("capture-pane", "-p")):
             assert time.monotonic() < end, screen
             time.sleep(0.05)

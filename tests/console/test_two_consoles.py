@@ -15,12 +15,10 @@ import pytest
 
 from console.sample import write_sample
 from core.journal import Journal
-from tests.console.terminal import SIGNOFF, Terminal, environment, plain, signoff
+from tests.console.terminal import PATIENCE, SIGNOFF, Terminal, environment, plain, signoff
 
 #: Records of the sample; the first would not land, the others would.
 STALE, READY, OTHER = "81e5a2cc", "b71d90e4", "3f8a1c20"
-#: Seconds until another's decision is on the screen: the goal is one, on a machine of its own.
-SEEN = 5.0
 
 
 @pytest.fixture
@@ -43,29 +41,27 @@ def consoles(tmp_path: Path, home: Path) -> Iterator[tuple[Terminal, Terminal]]:
         yield both[0], both[1]
         for console in both:
             console.press("q")
-            assert console.leave(10) == 0
+            assert console.leave() == 0
             assert b"Something went wrong" not in console.output
 
 
 def at(console: Terminal, name: str) -> None:
     """Put the cursor on a record and wait for its preview."""
     console.press("g")
-    for _ in range(3):
-        console.quiet(0.3)
-        if f"{name}, from" in console.grid.text:
-            return
+    for other in (STALE, READY, OTHER):
+        console.see(f"{other}, from")
+        if other == name:
+            break
         console.press("j")
-    console.see(f"{name}, from", 5)
 
 
-def see_both(both: tuple[Terminal, Terminal], until: Callable[[Terminal], bool]) -> float:
-    """Wait for both at once; the seconds it took."""
-    began, end = time.monotonic(), time.monotonic() + SEEN
+def see_both(both: tuple[Terminal, Terminal], until: Callable[[Terminal], bool]) -> None:
+    """Wait for both at once."""
+    end = time.monotonic() + PATIENCE
     while not all(until(console) for console in both):
         assert time.monotonic() < end, "\n".join(console.grid.text for console in both)
         for console in both:
             console.read(0.02)
-    return time.monotonic() - began
 
 
 def words(text: str) -> Callable[[Terminal], bool]:
@@ -94,16 +90,16 @@ def test_each_sees_what_the_other_and_a_command_decide(
     assert "decided elsewhere" in second.grid.text
     assert "2 waiting" in second.grid.text
     second.press("a")
-    second.see(f"{READY} is gone", 5)
+    second.see(f"{READY} is gone")
     see_both((first, first), words("Queue (2)"))
     assert plain(tmp_path, home, "reject", STALE).returncode == 0
     see_both(consoles, words("1 waiting"))
     see_both(consoles, words("- gone"))
     second.press("\x1b[15~")
-    second.see("Queue (1)", 5)
+    second.see("Queue (1)")
     second.press("u")
     see_both(consoles, words("2 waiting"))
-    second.see("Queue (2)", 5)
+    second.see("Queue (2)")
     assert decided(tmp_path) == [("approve", READY), ("reject", STALE), ("undo", STALE)]
 
 
@@ -127,7 +123,7 @@ def test_a_record_decided_by_three_at_once_lands_once(
     for console in consoles:
         console.press("a")
     see_both(consoles, words("2 waiting"))
-    codes = third.wait(20)
+    codes = third.wait(PATIENCE)
     assert user.read_text().count(content) == 1
     assert decided(tmp_path) == [("approve", READY)]
 
@@ -156,9 +152,9 @@ def test_a_record_that_is_edited_elsewhere_is_not_applied_unseen(
     half.replace(path)
     first.press("a")
     first.wait(
-        lambda there: f"✗ {READY}" in there.grid.text or "✓ Added 1 entry" in there.grid.text, 10
+        lambda there: f"✗ {READY}" in there.grid.text or "✓ Added 1 entry" in there.grid.text
     )
     user = (home / "memories/USER.md").read_text()
     assert shown not in user
     assert "Something else entirely." not in user
-    second.see("Queue (3)", 5)
+    second.see("Queue (3)")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 15.0
+PATIENCE = 90.0
 NOW = "2026-11-29T12:00:00+00:00"
 
 

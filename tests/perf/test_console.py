@@ -192,7 +192,7 @@ def measure(folder: Path, records: int, keys: int) -> Keys:
         terminal.quiet()
         bare = answers(terminal, keys)
     with signoff(folder, make_home(folder / "long", records)) as terminal:
-        terminal.see("proposal 1", 60)
+        terminal.see("proposal 1")
         judging = answers(terminal, keys)
         terminal.press("G")
         terminal.wait(lambda there: "…" not in _signs(there), 120)
@@ -302,7 +302,7 @@ def storm(folder: Path, records: int) -> Storm:
     home = make_home(folder / "home", 200)
     pending = home / "pending" / "memory"
     with signoff(folder, home) as terminal:
-        terminal.see("proposal 1", 30)
+        terminal.see("proposal 1")
         terminal.quiet(0.5)
         for _ in range(3):
             answer(terminal, "\x1b[6~")
@@ -318,14 +318,14 @@ def storm(folder: Path, records: int) -> Storm:
         seconds = time.perf_counter() - began
         assert process.returncode == 0
         left = len(list(home.glob("pending/*/*.json")))
-        terminal.see(f"{left:,} waiting", 60)
+        terminal.see(f"{left:,} waiting")
         assert cursor(terminal) == here
         terminal.press("\x1b[15~")
-        terminal.see(f"Queue ({left:,})", 60)
+        terminal.see(f"Queue ({left:,})")
         terminal.quiet(1.0)
         assert cursor(terminal) == here
         terminal.press("G")
-        terminal.see(f"storm {records - 1}", 10)
+        terminal.see(f"storm {records - 1}")
         return Storm(taken, seconds)
 
 

@@ -17,7 +17,7 @@ from core.conversations import Mark, Message, Visibility
 
 #: 2026-11-29 12:00 UTC.
 BEGAN = 1795953600.0
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 @dataclass

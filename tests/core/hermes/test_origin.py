@@ -289,7 +289,7 @@ class Writer:
 
     def go_on(self) -> str:
         """Let it write, checkpoint and close; what its checkpoint said."""
-        answer, _ = self._process.communicate("\n", timeout=20)
+        answer, _ = self._process.communicate("\n", timeout=90)
         assert self._process.returncode == 0
         return answer.strip()
 

@@ -25,9 +25,8 @@ QUERIES = ("deploy", '"run py"', "dep*", "桂林", "服务器 run", "not -it", "
 
 def start(folder: Path, *words: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.core.recall.feeder", str(folder), *map(str, words)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, pipesize=4096, text=True, cwd=ROOT)
 
 
 def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -132,7 +131,8 @@ def test_searching_while_another_builds_sees_whole_commits(tmp_path: Path) -> No
     process = start(tmp_path / "past", COUNT, EVERY)
     index = Index(tmp_path / "past")
     seen = set()
-    while process.poll() is None:
+    assert process.stdout
+    for line in process.stdout:
         found = index.search(asked("deploy"), CATEGORIES, COUNT)
         if found:
             ids = sorted(hit.id for hit in found.hits)
@@ -145,7 +145,8 @@ def test_searching_while_another_builds_sees_whole_commits(tmp_path: Path) -> No
                 if end >= found.through_id
             ]
             seen.add(len(ids))
-    outcome(process)
+    assert json.loads(line)["fed"]
+    process.communicate()
     assert len(seen) > 1
 
 

@@ -160,7 +160,7 @@ class Agent:
 
     def end(self) -> None:
         """Let it run to its end."""
-        self._process.communicate("\n" * 50, timeout=30)
+        self._process.communicate("\n" * 50, timeout=90)
 
 
 def beside(agent: Agent, work: Callable[[], None]) -> None:
