@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +110,9 @@ def overview(shelf: Shelf, folder: Path) -> Overview:
 
 def page(shelf: Shelf, project: str) -> Page:
     """A project in numbers. Raises :class:`UnreadableError`."""
-    notes = shelf.store.nodes(collection_of(project, Layer.MEMORY))
     return Page(
         stats=knowledge.stats(shelf, project),
-        statuses=Counter(node.status for node in notes),
+        statuses=shelf.store.statuses(collection_of(project, Layer.MEMORY)),
         cap=shelf.rag.memory_cap,
         threshold=shelf.rag.threshold,
         wiki=shelf.rag.wiki_root / typed(shelf, project),

@@ -7,6 +7,7 @@ code is made by a rule: a Zipf vocabulary of identifiers in lines, each file wit
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import random
@@ -17,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 
 from core.desk import knowledge, knowledge_work
 from core.desk.knowledge import Shelf
@@ -24,10 +26,14 @@ from core.homes.rag.building import add_in_place
 from core.homes.rag.ingest import Progress
 from core.homes.rag.nodes import Layer, Node, collection_of, node_id
 from core.settings import Settings
+from tests.console.pilots import KNOWLEDGE_MODE, Console, open_console
+from tests.console.shelves import home_in
 
 GOAL = 0.060
 NOTES, CODE = 100_000, 1_000_000_000
-SMALL_NOTES, LARGER = 2_000, 10
+FEW_NOTES, SMALL_NOTES, LARGER = 20, 2_000, 10
+#: Times what entering a project of few notes takes.
+ENTERED = 2.3
 _SYLLABLES = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "za", "dri", "pla", "sten")
 _LINES = ("    {} = {}({})\n", "def {}({}, {}):\n", "    return {}.{} + {}\n", "    # {} {} {}\n")
 
@@ -50,7 +56,7 @@ class Vocabulary:
 
 def shelf_of(folder: Path, cap: int = 10**8) -> Shelf:
     return knowledge.open_store(
-        store=str(folder / "store"),
+        store=str(folder / "hermes-rag"),
         environ={"HERMES_RAG_MEMORY_CAP": str(cap), "HERMES_RAG_WIKI_ROOT": str(folder / "wikis")},
         user_home=folder,
         state=folder / "state",
@@ -129,6 +135,37 @@ def test_ten_times_the_notes_do_not_cost_ten_times_the_time(tmp_path: Path) -> N
         ask(shelf, asked[:4])
         medians.append(statistics.median(ask(shelf, asked)[1]))
     assert medians[1] < LARGER * 0.8 * medians[0]
+
+
+async def entering(console: Console) -> float:
+    """Seconds of this process from the key that enters a project to its painted notes."""
+    room, painted = console.knowledge, asyncio.Event()
+    began = time.process_time()
+    console.app.post_message(Key("enter", "\r"))
+    while not room._items:  # noqa: ASYNC110 - nothing tells when they are read
+        await asyncio.sleep(0.005)
+    room.call_after_refresh(painted.set)
+    await painted.wait()
+    taken = time.process_time() - began
+    await console.settle()
+    await console.press("escape")
+    return taken
+
+
+async def test_entering_a_project_of_many_notes_costs_little_more_than_one_of_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    for count in (FEW_NOTES, SMALL_NOTES * LARGER):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        keep_notes(shelf_of(folder), Vocabulary(size=8_000), count)
+        monkeypatch.setenv("HOME", str(folder))
+        async with open_console(home_in(folder), size=(140, 42)) as console:
+            await console.press(KNOWLEDGE_MODE)
+            taken.append(min([await entering(console) for _ in range(7)]))
+    few, many = (1_000 * each for each in taken)
+    assert many < ENTERED * few, f"{many:.0f} ms, {few:.0f} ms for {FEW_NOTES}"
 
 
 @pytest.mark.bench

@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +95,9 @@ class ChromaReader:
         ]
         found.sort(key=lambda node: node.text("created"), reverse=True)
         return found if limit < 0 else found[:limit]
+
+    def statuses(self, collection: str) -> Mapping[str, int]:
+        return Counter(node.status for node in self._nodes(collection).values())
 
     def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
         return replaced_in(self.newest(collection))

@@ -203,15 +203,16 @@ def flat(value: object) -> Metadata:
     """``value`` if it is flat metadata, its texts scrubbed. Raises ``ValueError``."""
     if not isinstance(value, dict):
         raise ValueError("metadata must be an object")
+    made: dict[str, Scalar] = {}
     for key, found in value.items():
-        if not (found is None or isinstance(found, str | int | float)):
+        if isinstance(found, str):
+            found = scrubbed(found)
+        elif found is not None and not isinstance(found, int | float):
             raise ValueError(f"metadata {key!r} must be a text, a number or true/false")
-        if isinstance(found, float) and found - found != 0:
+        elif isinstance(found, float) and found - found != 0:
             raise ValueError(f"metadata {key!r} is no number")
-    return {
-        scrubbed(str(key)): scrubbed(found) if isinstance(found, str) else found
-        for key, found in value.items()
-    }
+        made[scrubbed(str(key))] = found
+    return made
 
 
 # -- order -----------------------------------------------------------------------------------------

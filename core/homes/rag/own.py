@@ -9,7 +9,6 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 
 from core.errors import SignoffError, UnreadableError
@@ -31,6 +30,7 @@ from core.homes.rag.nodes import (
 )
 from core.homes.rag.own_rows import (
     ROW,
+    STATUS,
     get,
     insert,
     made_number,
@@ -45,6 +45,8 @@ from core.model import NodeKind
 
 #: Characters of an event's detail that are kept.
 _DETAIL = 500
+#: Nodes that are asked for at once.
+_TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +130,29 @@ class OwnStore:
             number = number_of(db, collection)
             if db is None or number is None:
                 return []
-            where = "WHERE live = 1" if status == "live" else ""
+            where = {"": "1", "live": "live = 1"}.get(status, f"{STATUS} = :status")
             # Sorted without the texts, which may be a gigabyte.
             rows = db.execute(
-                f"SELECT id, '', metadata FROM nodes_{number} {where}"
-                " ORDER BY created DESC, number DESC"
+                f"SELECT number FROM nodes_{number} WHERE {where}"
+                " ORDER BY created DESC, number DESC LIMIT :limit",
+                {"status": status, "limit": limit},
             )
-            nodes = (node_in(collection, row) for row in rows)
-            wanted = (n.id for n in nodes if status in ("", "live", n.status))
-            chosen = list(islice(wanted, limit if limit >= 0 else None))
-            found = (get(db, number, collection, name) for name in chosen)
-            return [node for node in found if node is not None]
+            chosen = [found for (found,) in rows]
+            nodes: dict[int, Node] = {}
+            for start in range(0, len(chosen), _TOGETHER):
+                some = chosen[start : start + _TOGETHER]
+                sql = f"SELECT number, {ROW} FROM nodes_{number} WHERE number IN"
+                for found, *row in db.execute(f"{sql} ({', '.join('?' * len(some))})", some):
+                    nodes[found] = node_in(collection, row)
+            return [nodes[found] for found in chosen]
+
+    def statuses(self, collection: str) -> Mapping[str, int]:
+        with schema.reading(self.folder) as db:
+            number = number_of(db, collection)
+            if db is None or number is None:
+                return {}
+            sql = f"SELECT {STATUS} AS status, count(*) FROM nodes_{number} GROUP BY status"
+            return dict(db.execute(sql).fetchall())
 
     def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
         with schema.reading(self.folder) as db:

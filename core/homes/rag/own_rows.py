@@ -10,11 +10,16 @@ from typing import Any
 
 from core.errors import UnreadableError
 from core.homes.rag import schema
-from core.homes.rag.nodes import Metadata, Node, flat
+from core.homes.rag.nodes import ACTIVE, Metadata, Node, flat
 from core.homes.rag.store import Vector
 
 #: The columns that :func:`node_in` takes.
 ROW = "id, document, metadata"
+#: The status of a row, as :attr:`Node.status` tells it.
+STATUS = (
+    "coalesce(nullif(CASE json_type(metadata, '$.status') WHEN 'text'"
+    f" THEN json_extract(metadata, '$.status') END, ''), '{ACTIVE}')"
+)
 
 
 def number_of(db: sqlite3.Connection | None, collection: str) -> int | None:

@@ -81,6 +81,9 @@ class Store(Protocol):
     def newest(self, collection: str, *, status: str = "", limit: int = -1) -> list[Node]:
         """The nodes by their time, the newest first; ``status`` is a word, or ``live``."""
 
+    def statuses(self, collection: str) -> Mapping[str, int]:
+        """How many nodes have each status."""
+
     def replaced(self, collection: str) -> Mapping[str, Sequence[str]]:
         """By the id of a node those whose place it took, the oldest first."""
 

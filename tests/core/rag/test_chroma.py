@@ -11,6 +11,7 @@ import pickle
 import shutil
 import sqlite3
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -81,6 +82,7 @@ def test_the_newest_first_and_by_status(folder: Path) -> None:
     assert {node.status for node in reader.newest(MEMORY, status="retired")} == {"retired"}
     assert all(node.live for node in reader.newest(MEMORY, status="live", limit=3))
     assert len(reader.newest(MEMORY, limit=2)) == 2
+    assert reader.statuses(MEMORY) == Counter(node.status for node in found)
 
 
 def test_what_llama_index_adds_is_hidden(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from core.desk import history, knowledge
 from core.desk.knowledge import Shelf
 from core.errors import UsageError
 from core.homes.rag import schema
+from core.homes.rag.building import add_in_place
 from core.homes.rag.chroma import ChromaReader
-from core.homes.rag.nodes import Layer, Node, collection_of, encode
+from core.homes.rag.nodes import Layer, Node, Scalar, collection_of, encode
 from core.homes.rag.own import OwnStore
 from core.homes.rag.statuses import Place
 from core.homes.rag.store import MODE, record_of, record_path
@@ -92,6 +94,24 @@ def test_an_unknown_status_word_counts_as_live(shelf: Shelf) -> None:
     odd = Node(MEMORY, "abcd-odd", "odd", {"status": "pinned"})
     assert odd.live
     assert Node(MEMORY, "x", "", {"status": ""}).status == "active"
+
+
+def test_notes_are_counted_and_listed_by_the_status_that_each_one_tells(shelf: Shelf) -> None:
+    """Section 3: a status that is missing, empty or no text is active, an odd word its own."""
+    odd: list[dict[str, Scalar]] = [{}, {"status": ""}, {"status": None}, {"status": 5}]
+    odd += [{"status": True}, {"status": "pinned"}, {"status": "é \" 'x"}, {"status": "retired"}]
+    nodes = [Node(MEMORY, f"abcd-{n}", str(n), fields) for n, fields in enumerate(odd)]
+    add_in_place(shelf.own, nodes)
+    store = shelf.store
+    assert store.statuses(MEMORY) == Counter(node.status for node in store.nodes(MEMORY))
+    assert store.statuses(MEMORY) == {"active": 6, "pinned": 1, "é \" 'x": 1, "retired": 1}
+    assert store.statuses("rag_none__memory") == {}
+    newest = store.newest(MEMORY)
+    assert [node.id for node in newest[1:]] == [node.id for node in reversed(nodes)]
+    for status in ("active", "pinned", "é \" 'x", "retired", "unheard of"):
+        assert store.newest(MEMORY, status=status) == [n for n in newest if n.status == status]
+    live = [node for node in newest if node.live]
+    assert store.newest(MEMORY, status="live", limit=3) == live[:3]
 
 
 def test_no_note_takes_its_own_place_nor_makes_a_ring(shelf: Shelf) -> None:
