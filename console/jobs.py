@@ -76,6 +76,10 @@ class Jobs(MessagePump):
         else:
             self._run(job)
 
+    def runs(self, group: str) -> bool:
+        """Whether a job of the group runs now."""
+        return group in self._busy_groups
+
     def _run(self, job: _Job) -> None:
         self._busy_groups.add(job.group)
 

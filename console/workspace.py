@@ -6,8 +6,9 @@ Screens are told what changed. No rule of any home lives here.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +29,8 @@ from console.writes import Writes, remarked
 
 #: The mode that is shown while no home is.
 OPENING = "opening"
+#: Seconds between two looks whether the first mode has what it shows.
+SOON = 0.05
 
 if TYPE_CHECKING:
     from core.desk.elsewhere import Place
@@ -72,6 +75,7 @@ class Workspace(Jobs, Problems):
         self.undecided = 0
         self._stop = threading.Event()
         self._live: Live | None = None
+        self._has_noted = False
 
     # -- opening ---------------------------------------------------------------------------
 
@@ -90,19 +94,20 @@ class Workspace(Jobs, Problems):
     def _enter_home(self, opened: Opened, stop: threading.Event) -> Entered:
         from core.desk.review import Board
 
+        opened = replace(opened, since=time.time_ns())
         # Before the queue is read: no change falls between the two.
         live = Live(opened, stop) if self._watches else None
         return Entered(opened, Board(opened), live, stop)
 
     def _home_opened(self, found: Entered) -> None:
         self.opened, self.board, self._live = found.opened, found.board, found.live
+        self._has_noted = False
         self.look()
         for room in self.rooms():
             room.refresh_if_stale()
         if self._live is not None:
-            # The first look of all only remembers, so it is taken before anything changes.
-            self.note_outside()
             self._watch(self._live)
+            self._note_behind(found.opened)
 
     def on_unmount(self) -> None:
         self._stop.set()
@@ -198,6 +203,9 @@ class Workspace(Jobs, Problems):
         if key == outside.OUTSIDE:
             self.writes.add(task, done, key)
             return
+        if self._live is not None and not self._has_noted:
+            # A decision of ours must not be taken for what was there at first.
+            self.note_outside()
         if not self.undecided:
             self.receipts = []
         self.undecided += 1
@@ -226,9 +234,24 @@ class Workspace(Jobs, Problems):
         if not self.writes.waiting:
             self.look()
 
+    def _note_behind(self, opened: Opened) -> None:
+        """Note what others changed once the first mode shows what it has: every file is looked at.
+
+        What changes until then is told by that look, the first of all included.
+        """
+        if opened is not self.opened or self._has_noted:
+            return
+        room = self.screen_stack[0]
+        shown = isinstance(room, Room) and room.is_mounted and not room.runs("list")
+        if shown and not self.runs("glance"):
+            self.note_outside()
+        else:
+            self.set_timer(SOON, partial(self._note_behind, opened))
+
     def note_outside(self) -> None:
         """Write down what others changed, in turn with our own writes; one look waits at most."""
         if self.opened is not None and not self.writes.holds(outside.OUTSIDE):
+            self._has_noted = True
             self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
 
     def _noted(self, _key: str, receipt: Receipt) -> None:

@@ -27,7 +27,8 @@ from core.view import Disk, Source, View
 class Opened:
     """One home, one person's settings, one journal. ``state`` is signoff's own folder.
 
-    ``clock`` tells the time (UTC); ``rules`` is ``auto``, ``0.19`` or ``newest``.
+    ``clock`` tells the time (UTC); ``rules`` is ``auto``, ``0.19`` or ``newest``. ``since`` is when
+    a person began to look at it (Unix nanoseconds of the system), 0 where nobody does.
     """
 
     found: Discovery
@@ -36,6 +37,7 @@ class Opened:
     environ: Mapping[str, str]
     clock: Callable[[], datetime]
     rules: str = "auto"
+    since: int = 0
 
     @property
     def journal(self) -> Journal:

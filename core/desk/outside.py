@@ -3,7 +3,8 @@
 The agent's own writes count: with its gates off, or through a shell, it changes files past the
 queue (field report D11). What signoff saw last, and what it wrote itself since, is compared with
 what stands there now; a difference becomes an entry of the journal. The first look at a home only
-remembers. Skills outside the home (``skills.external_dirs``) are not looked at.
+remembers, but for what changed since a person began to look at it (``Opened.since``). Skills
+outside the home (``skills.external_dirs``) are not looked at.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ MEMORY_FILES = (memory.path_of("memory"), memory.path_of("user"))
 SKILL_FILE = "SKILL.md"
 #: The notes of a vak home, which its agent writes without asking.
 _NOTES = re.compile(r"(?:agents/[^/]+/)?memory/(?:[^/]+/MEMORY\.md|user/USER\.md)")
+
+#: A file that changed before it was first seen: what it was is not known.
+_UNKNOWN = Sighting("unknown", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,12 @@ def _look(opened: Opened, home: str) -> tuple[OutsideEdit, ...]:
     last, newest = sightings.last(home), sightings.newest(home)
     stamps, skills_too = _stamps(disk.root, _memory_files(opened))
     if last is None:
-        first, blobs = _first(disk, stamps)
+        young = {path for path, stamp in stamps.items() if 0 < opened.since <= _changed(stamp)}
+        first, blobs = _first(disk, {p: stamp for p, stamp in stamps.items() if p not in young})
+        first |= dict.fromkeys(young, _UNKNOWN)
         sightings.look(home, newest, opened.clock(), first, blobs, ())
+        last = sightings.last(home) if young else None
+    if last is None:
         return ()
     decided = sightings.decided_since(home, last.entry)
     compared = _Compared(disk, last, stamps, skills_too)
@@ -145,7 +153,7 @@ class _Compared:
         for path in sorted(self.expected.keys() | self._stamps.keys()):
             seen = self._last.files.get(path)
             stamp = self._stamps.get(path, "")
-            listed = is_memory(path) or (self._skills_too and is_watched(path))
+            listed = stamp or is_memory(path) or (self._skills_too and is_watched(path))
             if not listed:
                 # Moved away by us (an archived skill), or not looked at this time.
                 if found := self.expected.get(path):
@@ -244,7 +252,7 @@ def _stamps(root: Path, memories: Iterable[str]) -> tuple[dict[str, str], bool]:
 def _walk(root: Path, folder: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:
     try:
         with os.scandir(root / folder) as listing:
-            children = sorted(listing, key=lambda child: child.name)
+            children = list(listing)
     except OSError:
         return
     for child in children:
@@ -254,7 +262,7 @@ def _walk(root: Path, folder: str, depth: int) -> Iterator[tuple[str, os.stat_re
         if child.is_dir(follow_symlinks=False):
             if depth < MAX_DEPTH:
                 yield from _walk(root, path, depth + 1)
-        elif is_watched(path):
+        elif Area.SKILLS in areas_of(path):
             try:
                 yield path, child.stat(follow_symlinks=False)
             except OSError:
@@ -263,6 +271,11 @@ def _walk(root: Path, folder: str, depth: int) -> Iterator[tuple[str, os.stat_re
 
 def _stamp(status: os.stat_result) -> str:
     return f"{status.st_ino}:{status.st_size}:{status.st_ctime_ns}"
+
+
+def _changed(stamp: str) -> int:
+    """Unix nanoseconds of a stamp."""
+    return int(stamp.rpartition(":")[2])
 
 
 def _node(disk: Disk, path: str) -> Node | None:

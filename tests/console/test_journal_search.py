@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from console.app import SignoffApp
-from core.desk.outside import note_outside
+from console.screens.skills import SkillsScreen
+from console.screens.skills_table import SkillTable
+from core.desk.opening import Opened
+from core.desk.outside import OutsideEdit, note_outside
+from core.desk.review import Board
+from core.homes.hermes.pending import Queue
 from core.journal import Journal, State
+from core.sightings import Sightings
 from tests.console.pilots import (
     DEADLINE,
     JOURNAL_MODE,
@@ -294,4 +304,82 @@ async def test_a_change_seen_by_the_watcher_reaches_the_open_journal(home: Path)
         await settle(app, pilot)
         assert [item.state for item in console.journal.rows.items] == ["outside"]
         assert app.opened is not None
+        assert note_outside(app.opened) == ()
+
+
+def watched(home: Path) -> SignoffApp:
+    """The console on ``home``, as a person starts it."""
+    return SignoffApp(start_of(home), state=home.parent / "state", clock=lambda: NOW, live=True)
+
+
+async def until_noted(app: SignoffApp, pilot: Pilot[None]) -> None:
+    """Wait until the first look at the home was taken."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + 20
+    while Sightings(app.log_file.parent).last(str(app.opened and app.opened.found.home)) is None:
+        assert loop.time() < end, "no first look was taken"
+        await pilot.pause(0.05)
+    await settle(app, pilot)
+
+
+async def test_the_first_table_stands_before_every_file_is_looked_at(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def noting(opened: Opened) -> tuple[OutsideEdit, ...]:
+        order.append("looked")
+        return note_outside(opened)
+
+    def listed(screen: SkillTable, read: Any) -> None:
+        order.append("table")
+        SkillTable._listed(screen, read)
+
+    monkeypatch.setattr("core.desk.outside.note_outside", noting)
+    monkeypatch.setattr(SkillsScreen, "_listed", listed)
+    shutil.rmtree(home / "pending")
+    app = watched(home)
+    app.ui = replace(app.ui, mode="skills")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until_noted(app, pilot)
+        assert order == ["table", "looked"]
+
+
+async def test_what_changes_between_start_and_first_look_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by the first look of all: the file changes while the queue is read for the first time."""
+    user, read = home / "memories/USER.md", Board.read
+
+    def meanwhile(board: Board) -> Queue:
+        if "elsewhere" not in user.read_text():
+            user.write_text(user.read_text() + "\n§\nA fact from elsewhere.")
+        return read(board)
+
+    monkeypatch.setattr(Board, "read", meanwhile)
+    app = watched(home)
+    async with app.run_test(size=(120, 36)) as pilot:
+        console = Console(app, pilot, home)
+        await until_noted(app, pilot)
+        await console.press(JOURNAL_MODE)
+        (item,) = console.journal.rows.items
+        assert (item.verb, item.subject) == ("outside", "memories/USER.md")
+
+
+async def test_a_decision_at_once_waits_for_the_first_look(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what it wrote would be taken for another's."""
+    monkeypatch.setattr("console.workspace.SOON", 3600)
+    app = watched(home)
+    async with app.run_test(size=(120, 36)) as pilot:
+        console = Console(app, pilot, home)
+        await settle(app, pilot)
+        assert app.opened is not None
+        looks, place = Sightings(console.state), str(app.opened.found.home)
+        assert looks.last(place) is None
+        await decide(console, "a", USER)
+        assert looks.last(place) is not None
+        await console.press(JOURNAL_MODE)
+        assert [item.verb for item in console.journal.rows.items] == ["approve"]
         assert note_outside(app.opened) == ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,34 @@ def test_the_first_look_only_remembers(home: Path, opened: Opened) -> None:
     assert note_outside(opened) == ()
     assert history.entries(opened) == ()
     assert tree(home) == before, "nothing is ever written into a home"
+
+
+def test_the_first_look_tells_what_changed_since_a_person_began_to_look(
+    home: Path, opened: Opened
+) -> None:
+    """The console looks behind its first table: what changes in between is no past of the home."""
+    looking = replace(opened, since=time.time_ns())
+    write(home / MEMORY, "the agent wrote this")
+    write(home / "skills/new/SKILL.md", SKILL.format(name="new"))
+    edits = {edit.subject: edit for edit in note_outside(looking)}
+    assert {subject: edit.changed for subject, edit in edits.items()} == {
+        MEMORY: (MEMORY,),
+        "skills/new": ("skills/new/SKILL.md",),
+    }
+    entry = history.entry(opened, edits[MEMORY].entry)
+    assert entry.message == "Changed by another writer: MEMORY.md"
+    assert (entry.steps, entry.entries) == ((), ()), "what stood there before is not known"
+    write(home / MEMORY, "and this")
+    (edit,) = note_outside(looking)
+    assert data(change(opened, edit).before) == b"the agent wrote this"
+
+
+def test_the_first_look_of_a_command_tells_nothing_however_young(
+    home: Path, opened: Opened
+) -> None:
+    write(home / MEMORY, "the agent wrote this")
+    assert note_outside(replace(opened, since=0)) == ()
+    assert note_outside(replace(opened, since=time.time_ns())) == ()
 
 
 def test_a_memory_file_someone_else_changed(home: Path, opened: Opened) -> None:
