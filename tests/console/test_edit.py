@@ -15,9 +15,8 @@ import pytest
 from console.cli.edit import edit as command
 from core import text as drawn
 from core.desk import editing, review
-from core.desk.opening import Opened, open_home
-from core.settings import Settings
-from tests.console.plain import NOW, Answer, Cli
+from tests.console.plain import Answer, Cli
+from tests.core.desks import open_on
 
 ADD = "4ba71ab7"
 BATCH = "17f11a8a"
@@ -321,19 +320,6 @@ def test_editing_needs_a_terminal_where_deciding_does(cli: Cli, home: Path) -> N
 # -- what an edit may not wash away ----------------------------------------------------------------
 
 
-def opened(cli: Cli, home: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind=None,
-        profile=None,
-        environ={},
-        user_home=cli.folder,
-        state=cli.state,
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
-
-
 def test_an_edit_does_not_let_a_proposal_loose_on_another_entry(cli: Cli, home: Path) -> None:
     """guard_retarget holds what was seen first; only a new old_text is a new decision."""
     cli("show", FRAGMENT, home=home)
@@ -343,7 +329,7 @@ def test_an_edit_does_not_let_a_proposal_loose_on_another_entry(cli: Cli, home: 
         + "\n§\nprefers dataclasses, always"
     )
     assert cli("show", FRAGMENT, "--json", home=home).json["category"] == "guard_retarget"
-    desk = opened(cli, home)
+    desk = open_on(home, cli.state)
     for trial in (
         editing.try_edit(desk, FRAGMENT, {"content": "Prefers dataclasses."}),
         editing.try_convert(desk, FRAGMENT, "splice"),
@@ -366,7 +352,7 @@ def test_a_dropped_operation_takes_its_own_pins_along(cli: Cli, home: Path) -> N
     body = {"payload": {"action": "batch", "target": "user", "operations": operations}}
     record(home, "two").write_text(json.dumps(body))
     cli("show", "two", home=home)
-    assert editing.convert(opened(cli, home), "two", "drop:1").ok
+    assert editing.convert(open_on(home, cli.state), "two", "drop:1").ok
     shown = cli("show", "two", "--json", home=home).json
     assert shown["category"] == "ok"
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from console.screens.review_rows import preview_of
-from core.desk.opening import Opened, open_home
 from core.desk.review import Board, show
 from core.homes.hermes import origin
-from core.settings import Settings
 from tests.console.plain import NOW, Cli
+from tests.core.desks import open_on
 
 ID, SESSION = "c197285c", "20261120_091500_a1b2c3"
 WORDS = 'from session "Staging server notes" (2026-11-30 00:07 UTC), message 3'
@@ -28,19 +27,6 @@ def home(cli: Cli) -> Path:
     return cli.copy("origin")
 
 
-def opened(cli: Cli, home: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind=None,
-        profile=None,
-        environ={},
-        user_home=cli.folder / "nobody",
-        state=cli.state,
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
-
-
 def rewritten(home: Path, **fields: object) -> None:
     record = home / f"pending/memory/{ID}.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), **fields}))
@@ -53,7 +39,7 @@ def test_show_says_which_message(cli: Cli, home: Path) -> None:
     }
     said = " ".join(cli("show", ID, home=home).out.split())
     assert f"by foreground, {WORDS}" in said
-    preview = preview_of(show(opened(cli, home), ID), NOW)
+    preview = preview_of(show(open_on(home, cli.state), ID), NOW)
     assert preview.origin.endswith(f", {WORDS}")
 
 
@@ -71,7 +57,7 @@ def test_show_says_why_there_is_none(
     rewritten(home, **fields)
     assert cli("show", ID, "--json", home=home).json["source"] is None
     assert f"; {words}" in " ".join(cli("show", ID, home=home).out.split())
-    preview = preview_of(show(opened(cli, home), ID), NOW)
+    preview = preview_of(show(open_on(home, cli.state), ID), NOW)
     assert preview.origin.count("leaves no conversation") == ("background" in words)
 
 
@@ -80,7 +66,7 @@ def test_labelling_never_looks(cli: Cli, home: Path, monkeypatch: pytest.MonkeyP
         raise AssertionError("state.db was asked")
 
     monkeypatch.setattr(origin, "trace", never)
-    board = Board(opened(cli, home))
+    board = Board(open_on(home, cli.state))
     board.read()
     assert [label.proposal.id for label in board.labels()] == [ID]
 

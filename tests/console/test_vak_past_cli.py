@@ -6,7 +6,6 @@ import json
 import signal
 import time
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import pytest
 
 from console.cli import catching_up
 from core.desk import indexing
-from core.desk.opening import Opened, open_home
-from core.settings import Settings
+from core.homes.base import Kind
 from tests.console.plain import DATA, Cli
+from tests.core.desks import open_on
 
 ATLAS = "67b506f04aa724b1"
 NOTE = "9e47ec659a17c656"
@@ -91,20 +90,6 @@ def test_an_encrypted_ledger_is_not_exported(run: Run, home: Path, tmp_path: Pat
     assert not list((tmp_path / "out").glob("*"))
 
 
-def desk(home: Path) -> Opened:
-    """The home as the command line opens it: its state lies beside it."""
-    return open_home(
-        home=str(home),
-        kind=None,
-        profile=None,
-        environ={},
-        user_home=home.parent,
-        state=home.parent / "state",
-        settings=Settings(),
-        clock=lambda: datetime.fromisoformat(NOW),
-    )
-
-
 def test_the_arguments_of_recall_are_text(run: Run) -> None:
     """Contract: ``--limit=many`` is no usage error; the default is 8 and 1 to 50 are possible."""
     for said, count in (("many", 8), ("", 8), ("1e3", 8), ("0", 1), ("-5", 1), ("2", 2)):
@@ -159,4 +144,4 @@ def test_a_build_ends_and_the_question_is_answered_all_the_same(
     assert run("search", "deploy script")["hits"] == hits != []
     monkeypatch.undo()
     left = sum(path.stat().st_size for path in home.glob("sessions/*/*.jsonl"))
-    assert indexing.behind(desk(home)) == left
+    assert indexing.behind(open_on(home, home.parent / "state", kind=Kind.VAK)) == left

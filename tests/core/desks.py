@@ -71,13 +71,18 @@ def queue(root: Path, payloads: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def open_on(
-    root: Path, state: Path, clock: Callable[[], datetime] = lambda: NOW, rules: str = "auto"
+    root: Path,
+    state: Path,
+    clock: Callable[[], datetime] = lambda: NOW,
+    rules: str = "auto",
+    *,
+    kind: Kind = Kind.HERMES,
+    search_index: bool = True,
 ) -> Opened:
     """The desk on ``root``."""
     real = root.resolve()
-    return Opened(
-        Discovery(real, Kind.HERMES, "default", real), state, Settings(), {}, clock, rules
-    )
+    found, settings = Discovery(real, kind, "default", real), Settings(search_index=search_index)
+    return Opened(found, state, settings, {}, clock, rules)
 
 
 def labels(opened: Opened) -> dict[str, Label]:

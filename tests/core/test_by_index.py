@@ -9,27 +9,14 @@ import pytest
 
 from core.conversations import Engine, Filters, Found, Order
 from core.desk import by_index, indexing, origins
-from core.desk.opening import Opened, open_home
+from core.desk.opening import Opened
 from core.desk.searching import Request, matches_in, read_query, search
 from core.recall.index import Category, Index
 from core.recall.query import parse
-from core.settings import Settings
+from tests.core.desks import open_on
 from tests.core.hermes.sessions.homes import AT, change, insert, make_home
 
 CRONS, PEOPLE = 60, 3
-
-
-def opened(home: Path, tmp_path: Path, *, on: bool) -> Opened:
-    return open_home(
-        home=str(home),
-        kind="hermes",
-        profile=None,
-        environ={},
-        user_home=tmp_path,
-        state=tmp_path / "state",
-        settings=Settings(search_index=on),
-        clock=lambda: datetime(2026, 11, 29, 12, 0, tzinfo=UTC),
-    )
 
 
 @pytest.fixture
@@ -54,7 +41,7 @@ def home(tmp_path: Path) -> Path:
 def ask(
     home: Path, tmp_path: Path, limit: int, order: Order, *, on: bool, text: str = "harbour"
 ) -> Found:
-    desk = opened(home, tmp_path, on=on)
+    desk = open_on(home, tmp_path / "state", search_index=on)
     if on:
         assert indexing.update(
             desk, indexing.index_of(desk), progress=lambda *_: None, cancelled=lambda: False
@@ -100,7 +87,7 @@ def test_what_the_home_no_longer_holds_is_dropped_from_the_index(
     """A message deleted since: no hit, and the next time the index is fed it forgets it."""
     assert len(ask(home, tmp_path, 50, Order.RANKED, on=True).hits) == 50
     change(home, "DELETE FROM messages WHERE id = 2")
-    desk = opened(home, tmp_path, on=True)
+    desk = open_on(home, tmp_path / "state")
     index = indexing.index_of(desk)
     found = search(desk, Request("harbour", UTC, limit=5))
     assert {hit.message_id for hit in found.hits} >= {1, 3}
@@ -113,7 +100,7 @@ def test_what_the_home_no_longer_holds_is_dropped_from_the_index(
 
 def test_what_a_filter_leaves_out_is_not_dropped(home: Path, tmp_path: Path) -> None:
     ask(home, tmp_path, 50, Order.RANKED, on=True)
-    desk = opened(home, tmp_path, on=True)
+    desk = open_on(home, tmp_path / "state")
     index = indexing.index_of(desk)
     before = known(index)
     search(desk, Request("harbour", UTC, Filters(title="no such title")))
@@ -142,7 +129,7 @@ def test_a_hit_in_a_call_reads_as_a_call(tmp_path: Path, on: bool) -> None:
 
 def feed(home: Path, tmp_path: Path) -> Opened:
     """The home with an index that is up to date."""
-    desk = opened(home, tmp_path, on=True)
+    desk = open_on(home, tmp_path / "state")
     index = indexing.index_of(desk)
     assert indexing.update(desk, index, progress=lambda *_: None, cancelled=lambda: False)
     return desk
@@ -168,7 +155,7 @@ def test_marks_keep_no_text_and_go_with_the_index(home: Path, tmp_path: Path) ->
     marks = indexing.index_folder(desk).with_suffix(".seen.json")
     assert marks.stat().st_mode & 0o777 == 0o600
     assert b"harbour" not in marks.read_bytes()
-    off = opened(home, tmp_path, on=False)
+    off = open_on(home, tmp_path / "state", search_index=False)
     index = indexing.index_of(off)
     indexing.update(off, index, progress=lambda *_: None, cancelled=lambda: False)
     assert not marks.exists()
@@ -247,7 +234,7 @@ def test_hidden_rows_of_cron_jobs_take_no_place_of_people(tmp_path: Path, order:
     hits = search(desk, request).hits
     assert {hit.session_id for hit in hits[:PEOPLE]} == {f"person{n}" for n in range(PEOPLE)}
     if order is not Order.RANKED:
-        without = search(opened(home, tmp_path, on=False), request).hits
+        without = search(open_on(home, tmp_path / "state", search_index=False), request).hits
         assert [hit.message_id for hit in hits] == [hit.message_id for hit in without]
 
 
@@ -293,7 +280,7 @@ def test_what_was_said_in_a_session_that_moved_is_found_where_it_is_now(
         change(home, "UPDATE sessions SET source = 'subagent' WHERE id = 's3'")
     else:
         change(home, "UPDATE sessions SET hidden = (id = 's3')")
-    desk, without = feed(home, tmp_path), opened(home, tmp_path, on=False)
+    desk, without = feed(home, tmp_path), open_on(home, tmp_path / "state", search_index=False)
     for filters in (Filters(), Filters(sources=("telegram",)), Filters(sources=("cli",))):
         request = Request("old harbour", UTC, filters, Order.OLDEST)
         found, wanted = search(desk, request), search(without, request)

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from core.desk import health, indexing, past_health
-from core.desk.opening import Opened, open_home
-from core.settings import Settings
+from core.desk.opening import Opened
+from tests.core.desks import open_on
 from tests.core.hermes.sessions.homes import change, fixture_home, insert, make_home
-
-
-def opened(home: Path, tmp_path: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind="hermes",
-        profile=None,
-        environ={},
-        user_home=tmp_path,
-        state=tmp_path / "state",
-        settings=Settings(),
-        clock=lambda: datetime(2026, 11, 29, 12, 0, tzinfo=UTC),
-    )
 
 
 def said(desk: Opened) -> dict[str, tuple[bool | None, str]]:
@@ -36,7 +22,7 @@ def feed(desk: Opened) -> None:
 
 
 def test_a_sound_past_is_found_by_a_query(tmp_path: Path) -> None:
-    desk = opened(fixture_home(tmp_path / "home"), tmp_path)
+    desk = open_on(fixture_home(tmp_path / "home"), tmp_path / "state")
     found = said(desk)
     assert found["search"][0] is True
     assert "finds its message" in found["search"][1]
@@ -49,7 +35,7 @@ def test_a_full_text_that_lost_a_message_is_seen(tmp_path: Path) -> None:
     insert(home, "sessions", {"id": "s"})
     insert(home, "messages", {"session_id": "s", "content": "harbourmaster"})
     change(home, "DELETE FROM messages_fts")
-    ok, words = said(opened(home, tmp_path))["search"]
+    ok, words = said(open_on(home, tmp_path / "state"))["search"]
     assert ok is False
     assert "misses its message" in words
 
@@ -58,7 +44,7 @@ def test_how_the_index_stands(tmp_path: Path) -> None:
     home = make_home(tmp_path / "home")
     insert(home, "sessions", {"id": "s"})
     insert(home, "messages", {"session_id": "s"}, {"session_id": "s"})
-    desk = opened(home, tmp_path)
+    desk = open_on(home, tmp_path / "state")
     feed(desk)
     ok, words = said(desk)["search index"]
     assert ok is True
@@ -74,7 +60,7 @@ def test_how_the_index_stands(tmp_path: Path) -> None:
 
 
 def test_a_broken_index_is_said(tmp_path: Path) -> None:
-    desk = opened(fixture_home(tmp_path / "home"), tmp_path)
+    desk = open_on(fixture_home(tmp_path / "home"), tmp_path / "state")
     feed(desk)
     index = indexing.index_folder(desk)
     (index / "messages" / "meta.json").unlink()
@@ -86,6 +72,6 @@ def test_a_broken_index_is_said(tmp_path: Path) -> None:
 def test_no_past_is_no_fault(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (check,) = past_health.checks(opened(home, tmp_path))
+    (check,) = past_health.checks(open_on(home, tmp_path / "state"))
     assert check.ok is None
     assert check.message.startswith("There is no state.db")

@@ -15,14 +15,13 @@ import pytest
 
 from core.conversations import Filters
 from core.desk import searching
-from core.desk.opening import Opened, open_home
 from core.desk.searching import TITLED
 from core.homes.hermes.sessions import fulltext, titles
 from core.homes.hermes.sessions.opening import Database, reading
 from core.homes.hermes.sessions.titles import Titled, Titles
 from core.recall.gather import Gathering, Group, Verdict, judge
 from core.recall.query import Query, matches, parse
-from core.settings import Settings
+from tests.core.desks import open_on
 from tests.core.hermes.sessions.homes import AT, change, insert, make_home
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -33,19 +32,6 @@ QUERIES = (
     "deploy role:assistant", f"deploy after:{datetime.fromtimestamp(AT + 30, UTC).isoformat()}",
     f"deploy before:{datetime.fromtimestamp(AT + 30, UTC).isoformat()}", "deploy in:20260000001",
 )  # fmt: skip
-
-
-def opened(home: Path, tmp_path: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind="hermes",
-        profile=None,
-        environ={},
-        user_home=tmp_path,
-        state=tmp_path / "state",
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
 
 
 def looked_at(db: Database, query: Query, known: dict[str, Group]) -> list[Group]:
@@ -133,7 +119,7 @@ def test_the_titles_found_are_those_that_looking_at_all_would_find(
 ) -> None:
     monkeypatch.setattr(searching, "_TITLES", Titles())
     home = make_home(tmp_path / "home")
-    agent, desk, pick = Agent(home, seed), opened(home, tmp_path), random.Random(seed)
+    agent, desk, pick = Agent(home, seed), open_on(home, tmp_path / "state"), random.Random(seed)
     for _ in range(12):
         agent.act()
         with reading(home) as db:
@@ -192,6 +178,8 @@ def test_a_word_of_many_titles_is_looked_up_for_few_of_them(
     monkeypatch.setattr(searching, "_TITLES", Titles())
     with reading(home) as db:
         query = parse("work", now=NOW)
-        found = searching.titled(opened(home, tmp_path), db, query, Gathering(Filters(), 20))
+        found = searching.titled(
+            open_on(home, tmp_path / "state"), db, query, Gathering(Filters(), 20)
+        )
     assert [each.place.session_id for each in found] == ["s299", "s298", "s297", "s296", "s295"]
     assert len(asked) == TITLED

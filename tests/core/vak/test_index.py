@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from core.conversations import Engine, Filters
 from core.desk.indexing import index_of
 from core.desk.indexing import update as index_past
-from core.desk.opening import Opened, open_home
 from core.desk.recalling import recall as recall_desk
 from core.desk.searching import Request as SearchRequest
 from core.desk.searching import search as people_search
+from core.homes.base import Kind
 from core.homes.vak.home import ledger_files
 from core.homes.vak.index import atoms, building
 from core.homes.vak.index.asking import Recall
@@ -35,7 +35,7 @@ from core.homes.vak.recall.words import terms
 from core.homes.vak.store import Ledgers
 from core.homes.vak.summaries import Reader
 from core.recall.index import available
-from core.settings import Settings
+from tests.core.desks import open_on
 
 pytestmark = pytest.mark.skipif(not available(), reason="there is no index without tantivy")
 
@@ -272,23 +272,10 @@ def test_the_index_holds_no_sentence(tmp_path: Path) -> None:
 
 
 def ask(home: Path, index: Path, text: str, **narrow: Any) -> tuple[list[tuple[str, int]], Engine]:
-    opened = desk_of(home, index.parent)
+    opened = open_on(home, index.parent, lambda: NOW, kind=Kind.VAK)
     request = SearchRequest(text, UTC, Filters(**narrow), limit=50)
     found = people_search(opened, request)
     return sorted((hit.session_id, hit.message_id) for hit in found.hits), found.engine
-
-
-def desk_of(home: Path, state: Path) -> Opened:
-    return open_home(
-        home=str(home),
-        kind=None,
-        profile=None,
-        environ={},
-        user_home=home.parent,
-        state=state,
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
 
 
 @pytest.mark.parametrize(
@@ -311,7 +298,7 @@ def test_people_find_by_the_index_what_a_scan_finds(
 ) -> None:
     home = tmp_path / "home"
     shutil.copytree(HOME, home)
-    opened = desk_of(home, tmp_path / "state")
+    opened = open_on(home, tmp_path / "state", lambda: NOW, kind=Kind.VAK)
     scanned, engine = ask(home, tmp_path / "state" / "x", text, **narrow)
     assert engine is Engine.SCAN
     assert scanned
@@ -326,7 +313,7 @@ def test_people_find_by_the_index_what_a_scan_finds(
 def test_people_find_what_came_since_the_index_was_built(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(HOME, home)
-    opened = desk_of(home, tmp_path / "state")
+    opened = open_on(home, tmp_path / "state", lambda: NOW, kind=Kind.VAK)
     settled()
     index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: False)
     change(home, "append", (HASHES[0], "a"), [("quokka", "user", 3)])
@@ -351,7 +338,7 @@ def test_lists_by_the_index_are_the_lists(tmp_path: Path) -> None:
 def test_turned_off_the_index_is_deleted(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(HOME, home)
-    opened = desk_of(home, tmp_path / "state")
+    opened = open_on(home, tmp_path / "state", lambda: NOW, kind=Kind.VAK)
     settled()
     index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: False)
     off = replace(opened, settings=replace(opened.settings, search_index=False))
@@ -362,7 +349,7 @@ def test_turned_off_the_index_is_deleted(tmp_path: Path) -> None:
 
 def test_a_search_ends_in_time_also_where_little_is_indexed(tmp_path: Path) -> None:
     shutil.copytree(HOME, tmp_path / "home")
-    opened = desk_of(tmp_path / "home", tmp_path / "state")
+    opened = open_on(tmp_path / "home", tmp_path / "state", lambda: NOW, kind=Kind.VAK)
     settled()
     index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: True)
     found = people_search(opened, SearchRequest("deploy script", UTC), seconds=-1.0)
@@ -373,7 +360,7 @@ def test_a_search_ends_in_time_also_where_little_is_indexed(tmp_path: Path) -> N
 @pytest.mark.parametrize("on", [True, False])
 def test_a_count_is_whole_when_everything_was_looked_at(tmp_path: Path, on: bool) -> None:
     shutil.copytree(HOME, tmp_path / "home")
-    opened = desk_of(tmp_path / "home", tmp_path / "state")
+    opened = open_on(tmp_path / "home", tmp_path / "state", lambda: NOW, kind=Kind.VAK)
     settled()
     if on:
         index_past(opened, index_of(opened), progress=lambda a, b: None, cancelled=lambda: False)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from core.desk import history, notes
-from core.desk.opening import Opened, open_home
+from core.desk.opening import Opened
 from core.desk.outside import note_outside
+from core.homes.base import Kind
 from core.model import EntryChange
-from core.settings import Settings
-from tests.core.desks import NOW
+from tests.core.desks import open_on
 
 ATLAS = "67b506f04aa724b1"
 FILE = f"memory/{ATLAS}/MEMORY.md"
@@ -24,16 +24,7 @@ ADDED = "## 2026-09-20T12:00:00+00:00 [fact] tag= session=s\nThe kiln is warm.\n
 def desk(tmp_path: Path) -> Opened:
     home = tmp_path / "vak"
     shutil.copytree(Path(__file__).parents[2] / "data" / "vak", home)
-    opened = open_home(
-        home=str(home),
-        kind=None,
-        profile=None,
-        environ={},
-        user_home=tmp_path,
-        state=tmp_path / "state",
-        settings=Settings(),
-        clock=lambda: NOW,
-    )
+    opened = open_on(home, tmp_path / "state", kind=Kind.VAK)
     assert note_outside(opened) == ()
     return opened
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 from core.desk import skills as desk
 from core.desk.history import undo
 from core.desk.opening import Opened
-from core.homes.base import Discovery, Kind
 from core.model import Node, Receipt
-from core.settings import Settings
+from tests.core.desks import open_on
 from tests.core.hermes.curator.homes import NOW
 from tests.core.hermes.skill_homes import DATA
-
-
-def opened_on(root: Path, state: Path, now: datetime = NOW) -> Opened:
-    real = root.resolve()
-    found = Discovery(real, Kind.HERMES, "default", real)
-    return Opened(found, state, Settings(), {}, lambda: now)
 
 
 def sample_on(tmp_path: Path) -> Opened:
@@ -30,7 +22,7 @@ def sample_on(tmp_path: Path) -> Opened:
     (root / "skills/devops/docker-compose-debug/scripts/first_failure.sh").chmod(0o755)
     (root / "skills/zulu-clock/SKILL.md").chmod(0o600)
     (root / "skills/devops/nginx-tls-renewal").chmod(0o700)
-    return opened_on(root, tmp_path / "state")
+    return open_on(root, tmp_path / "state", lambda: NOW)
 
 
 def home_on(tmp_path: Path, files: Mapping[str, bytes | Node]) -> Opened:
@@ -39,7 +31,7 @@ def home_on(tmp_path: Path, files: Mapping[str, bytes | Node]) -> Opened:
         full = root / path
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_bytes(content.data if isinstance(content, Node) else content)
-    return opened_on(root, tmp_path / "state")
+    return open_on(root, tmp_path / "state", lambda: NOW)
 
 
 def done(opened: Opened, planned: desk.Planned) -> Receipt:

@@ -12,8 +12,9 @@ from core.desk.skill_looks import contents, counts, decisions, row_of, stored_te
 from core.desk.skill_steps import Step, in_one_step
 from core.desk.skill_table import board
 from core.errors import UnreadableError
+from tests.core.desks import open_on
 from tests.core.grounds import tree
-from tests.core.hermes.curator.desks import done, opened_on, sample_on, undone
+from tests.core.hermes.curator.desks import done, sample_on, undone
 
 
 def test_counts_come_from_the_snapshots_oldest_first(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_rows_that_cannot_be_read_are_said_with_the_table(tmp_path: Path) -> Non
     opened = sample_on(tmp_path)
     assert board(opened).blocked == ""
     (opened.found.home / "skills/.usage.json").write_text("[]")
-    assert board(opened_on(opened.found.home, tmp_path / "state")).blocked != ""
+    assert board(open_on(opened.found.home, tmp_path / "state", opened.clock)).blocked != ""
 
 
 def test_what_a_plan_rests_on_is_called_by_words_or_by_a_path(tmp_path: Path) -> None:
