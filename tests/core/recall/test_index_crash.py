@@ -130,9 +130,10 @@ def test_searching_while_another_builds_sees_whole_commits(tmp_path: Path) -> No
     deploy = [message.id for message in said if matches(asked("deploy"), message.text)]
     process = start(tmp_path / "past", COUNT, EVERY)
     index = Index(tmp_path / "past")
-    seen = set()
+    seen, lines = set(), list[str]()
     assert process.stdout
     for line in process.stdout:
+        lines.append(line)
         found = index.search(asked("deploy"), CATEGORIES, COUNT)
         if found:
             ids = sorted(hit.id for hit in found.hits)
@@ -145,7 +146,7 @@ def test_searching_while_another_builds_sees_whole_commits(tmp_path: Path) -> No
                 if end >= found.through_id
             ]
             seen.add(len(ids))
-    assert json.loads(line)["fed"]
+    assert json.loads(lines[-1])["fed"]
     process.communicate()
     assert len(seen) > 1
 
