@@ -189,8 +189,8 @@ def _joined(first: Filters, second: Filters) -> Filters:
     after = [each for each in (first.after, second.after) if each is not None]
     before = [each for each in (first.before, second.before) if each is not None]
     return Filters(
-        sources=first.sources + second.sources,
-        roles=first.roles + second.roles,
+        sources=tuple(each.lower() for each in first.sources + second.sources),
+        roles=tuple(each.lower() for each in first.roles + second.roles),
         after=max(after, default=None),
         before=min(before, default=None),
         workspace=first.workspace or second.workspace,

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from difflib import get_close_matches
 
 from core.conversations import Filters
 
 #: Every filter, in the order they are offered.
 NAMES = ("source", "role", "after", "before", "title", "in")
+#: Words that are typed for one of them.
+_MEANT: Mapping[str, str] = {
+    **{name: name for name in NAMES},
+    **dict.fromkeys(("from", "platform", "channel"), "source"),
+    **dict.fromkeys(("by", "who"), "role"),
+    "since": "after",
+    **dict.fromkeys(("until", "till"), "before"),
+    "name": "title",
+    **dict.fromkeys(("workspace", "project", "folder", "session"), "in"),
+}
+#: Letters a word needs to be near another, and how near: a slip or two.
+_LETTERS, _NEAR = 4, 0.75
 _DURATION = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LINK = "@session:"
@@ -54,6 +68,15 @@ def apply(filters: Filters, name: str, value: str, clock: Clock) -> Filters | st
     if name == "after":
         return replace(filters, after=at if filters.after is None else max(at, filters.after))
     return replace(filters, before=at if filters.before is None else min(at, filters.before))
+
+
+def meant(word: str) -> str:
+    """The filter that a word before a colon may stand for, ``""`` for none: one in another case, by
+    another name, or a slip away behind the first letter."""
+    typed = word.lower()
+    named = [each for each in _MEANT if len(each) >= _LETTERS and each[0] == typed[:1]]
+    near = [typed] if typed in _MEANT else get_close_matches(typed, named, 1, _NEAR)
+    return _MEANT[near[0]] if near else ""
 
 
 def moment(value: str, clock: Clock) -> float | None:

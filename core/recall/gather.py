@@ -51,10 +51,11 @@ class Verdict(StrEnum):
 
 
 def judge(filters: Filters, place: Place) -> Verdict:
-    """What ``filters`` say of a message. A source or role that is named is let in."""
+    """What ``filters`` say of a message. A source or role that is named is let in; sources are
+    named in lower case, however the home spells them."""
     if not _wanted(filters, place):
         return Verdict.OTHER
-    if place.origin.hidden and not (filters.with_hidden or place.origin.source in filters.sources):
+    if place.origin.hidden and not (filters.with_hidden or _is_of(place, filters.sources)):
         return Verdict.HIDDEN_SOURCE
     if place.visibility is Visibility.UNDONE and not filters.with_undone:
         return Verdict.UNDONE
@@ -63,8 +64,12 @@ def judge(filters: Filters, place: Place) -> Verdict:
     return Verdict.HIT
 
 
+def _is_of(place: Place, sources: tuple[str, ...]) -> bool:
+    return place.origin.source.lower() in sources
+
+
 def _wanted(filters: Filters, place: Place) -> bool:
-    if filters.sources and place.origin.source not in filters.sources:
+    if filters.sources and not _is_of(place, filters.sources):
         return False
     if filters.roles and place.role not in filters.roles:
         return False

@@ -216,6 +216,7 @@ class _Lexer:
                 self._term(found["phrase"], prefix=bool(found["star"]))
             elif found["word"]:
                 self._word(found["minus"], found["word"])
+                self._slip(found["word"], text[at : at + 1])
 
     def _filter(self, name: str, value: str) -> None:
         bare = value.strip('"')
@@ -225,6 +226,16 @@ class _Lexer:
             return
         self.filters = after
         self.kept.append(f'{name}:"{bare}"' if " " in bare else f"{name}:{bare}")
+
+    def _slip(self, word: str, behind: str) -> None:
+        name, colon, value = word.lstrip("(").partition(":")
+        if not colon or value.startswith("//") or not (value or behind == '"'):
+            return
+        if name not in narrowing.NAMES and (meant := narrowing.meant(name)):
+            self.notes.append(
+                f"No filter is called {name}:, so it was searched as words."
+                f" Did you mean {meant}:{value.rstrip(')')}?"
+            )
 
     def _sign(self, minus: str | None) -> None:
         if minus:

@@ -235,6 +235,22 @@ def test_filters_narrow_and_in_takes_a_pasted_link(traps: Path, tmp_path: Path) 
         ask(traps, tmp_path, "printer in:29991231_000000_000000")
 
 
+def test_a_source_is_found_in_any_case(traps: Path, tmp_path: Path) -> None:
+    """A home may spell it as it likes: ``source:cli`` passed over what was stored as ``CLI``."""
+    insert(traps, "sessions", {"id": "s2", "source": "CLI", "title": "printer talk"})
+    insert(traps, "messages", {"session_id": "s2", "content": "a printer"})
+    for words in ("printer source:cli", "printer source:CLI", "source:Cli"):
+        assert {hit.session_id for hit in ask(traps, tmp_path, words).hits} == {"s1", "s2"}, words
+    found = ask(traps, tmp_path, "printer", filters=Filters(sources=("CLI",)))
+    assert {hit.session_id for hit in found.hits} == {"s1", "s2"}
+
+
+def test_a_mistyped_filter_is_said(traps: Path, tmp_path: Path) -> None:
+    found = ask(traps, tmp_path, "printer soruce:cli")
+    assert found.effective == 'printer "soruce:cli"'
+    assert found.note.endswith("Did you mean source:cli?")
+
+
 def test_newest_comes_first_by_time(traps: Path, tmp_path: Path) -> None:
     insert(traps, "sessions", {"id": "s2"}, {"id": "s3"})
     insert(traps, "messages", {"session_id": "s2", "content": "printer printer printer"})

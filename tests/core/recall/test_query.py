@@ -248,6 +248,48 @@ def test_a_bad_filter_is_a_note(query: str, note: str) -> None:
     assert matches(read, "x")
 
 
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("frmo:cron", "source:cron"),
+        ("from:cron", "source:cron"),
+        ("soruce:cli", "source:cli"),
+        ("(soruce:cli)", "source:cli"),
+        ("sources:cli", "source:cli"),
+        ("Source:cli", "source:cli"),
+        ("-rloe:user", "role:user"),
+        ('titel:"a b"', "title:"),
+        ("since:7d", "after:7d"),
+        ("befroe:7d", "before:7d"),
+        ("project:signoff", "in:signoff"),
+    ],
+)
+def test_a_mistyped_filter_is_searched_as_words_and_said(query: str, meant: str) -> None:
+    """Found by a newcomer: ``soruce:cli`` was read as a phrase, without a word about it."""
+    read = asked(query)
+    name = query.strip("(-").partition(":")[0]
+    said = f"No filter is called {name}:, so it was searched as words. Did you mean {meant}?"
+    assert read.notes == (said,)
+    assert read.filters == Filters()
+    assert read.terms is not None
+    assert name in read.effective
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "http://x", "file.py:12", "TODO:", "todo:later", "soruce://x", "host:8080", "note:this",
+        "title", "int:4", "10:30", "@session:default/x", "mailto:a@b.c", "std::sort", "status:ok",
+        '"soruce:cli"', "resource:pods", ":from", "file:///etc", "code:7", "::",
+    ],
+)  # fmt: skip
+def test_a_word_with_a_colon_is_a_word(word: str) -> None:
+    read = asked(word)
+    assert read.notes == ()
+    assert read.filters == Filters()
+    assert matches(read, f"see {word.strip(chr(34))} there")
+
+
 def test_tool_output_is_let_in_by_its_role() -> None:
     assert asked("role:tool x").filters.with_tool_output
 

@@ -318,14 +318,12 @@ def firsts_live(db: Database, sessions: Sequence[str]) -> dict[str, int]:
 
 
 def from_sources(db: Database, sessions: Sequence[str], sources: Sequence[str]) -> set[str]:
-    """Those of ``sessions`` that are of these sources."""
+    """Those of ``sessions`` that are of these sources, named in lower case."""
     found: set[str] = set()
     for some in _batches(sessions):
-        sql = (
-            f"SELECT id FROM sessions WHERE id IN ({_marks(some)})"
-            f" AND source IN ({_marks(sources)})"
-        )
-        found.update(word(row[0]) for row in db.rows(sql, (*some, *sources)))
+        sql = f"SELECT id, source FROM sessions WHERE id IN ({_marks(some)})"
+        rows = db.rows(sql, some)
+        found.update(word(key) for key, source in rows if word(source).lower() in sources)
     return found
 
 

@@ -49,19 +49,19 @@ def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
     A catalogue without texts will do for filters that ask for none.
     """
     matching = _matching(all_, wanted)
-    kinds = all_.kinds
+    kinds, sources = all_.kinds, {source.lower() for source in wanted.sources}
     if matching is not all_.conversations:
         kinds = Counter(each.kind for each in matching)
     by_source: Counter[str] = Counter()
     archived = hidden = total = 0
     shown: set[Kind] = set()
     for kind, number in kinds.items():
-        named = kind.source in wanted.sources
+        named = kind.source.lower() in sources
         kept = wanted.with_archived or not kind.archived
         seen = wanted.with_hidden or not kind.hidden
         if kept and seen:
             by_source[kind.source] += number
-        if wanted.sources and not named:
+        if sources and not named:
             continue
         if not kept:
             archived += number
