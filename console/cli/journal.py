@@ -164,8 +164,8 @@ def undo(
         raise UsageError("--bulk stands alone", "Leave out the entries")
     opened = session.decide(stores=True)
     _check_numbers(entries)
-    if bulk is None and opened.found.kind is Kind.RAG:
-        receipts = _undo_notes(opened, entries, note)
+    if opened.found.kind is Kind.RAG:
+        receipts = _undo_notes(opened, entries, note, bulk)
     elif bulk is None:
         receipts = history.undo_each(opened, entries, note)
     else:
@@ -173,9 +173,11 @@ def undo(
     answer(session, opened, receipts, as_json, "taken back")
 
 
-def _undo_notes(opened: Opened, entries: Sequence[int], note: str) -> Iterator[Receipt]:
+def _undo_notes(
+    opened: Opened, entries: Sequence[int], note: str, bulk: int | None
+) -> Iterator[Receipt]:
     """The same on a note store, whose merged pages are found no more afterwards."""
     from core.desk import knowledge, knowledge_work
 
     assert isinstance(opened, knowledge.Shelf)
-    return knowledge_work.undo(opened, entries, note)
+    return knowledge_work.undo(opened, entries, note, bulk=bulk)

@@ -319,12 +319,11 @@ def _decided(opened: Opened, of_notes: bool) -> Opened:
 
 def _undo_on_notes(opened: Opened, item: JournalItem) -> Iterator[Receipt]:
     """Take an entry on the note store back, or all that stands of its step."""
-    from core.desk.history import undo_bulk
     from core.desk.knowledge_board import beside
     from core.desk.knowledge_work import undo
 
     shelf = beside(opened)
-    return undo_bulk(shelf, item.bulk.number) if item.bulk else undo(shelf, [item.number])
+    return undo(shelf, bulk=item.bulk.number) if item.bulk else undo(shelf, [item.number])
 
 
 def _newest_on_notes(opened: Opened, taken: list[Receipt]) -> Receipt:

@@ -122,12 +122,18 @@ def carry_out_merge(shelf: Shelf, found: Merge, plan: Plan, note: str = "") -> t
     return receipt, ""
 
 
-def undo(shelf: Shelf, numbers: Sequence[int] = (), note: str = "") -> Iterator[Receipt]:
-    """Take decisions on this store back; pages of a merge that went are found no more.
+def undo(
+    shelf: Shelf, numbers: Sequence[int] = (), note: str = "", *, bulk: int | None = None
+) -> Iterator[Receipt]:
+    """Take decisions on this store back, or what stands of a ``bulk`` step; pages of a merge that
+    went are found no more.
 
     Raises as :func:`core.desk.history.undo_each`.
     """
-    receipts = history.undo_each(shelf, numbers, note)
+    if bulk is None:
+        receipts = history.undo_each(shelf, numbers, note)
+    else:
+        receipts = history.undo_bulk(shelf, bulk, note)
     return (_after_undo(shelf, receipt) for receipt in receipts)
 
 

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from core.desk.knowledge_board import beside
+from core.desk.knowledge_work import undo
+from core.homes.rag.nodes import Layer, collection_of
+from core.homes.rag.store import Store
 from core.journal import Journal, State
-from tests.console.pilots import JOURNAL_MODE, Console, open_console, sample, tree
+from tests.console.pilots import JOURNAL_MODE, Console, open_console, sample, start_of, tree
+from tests.console.shelves import knowledge_on, on, with_store
 
 USER = "b71d90e4"
 SKILL = "1a6fd3b8"
@@ -29,6 +34,10 @@ async def decide(console: Console, *names: str) -> None:
         if row.word == "attention":
             await console.press("a")
         await console.press("a")
+
+
+def paths(store: Store, collection: str) -> set[str]:
+    return {node.text("path") for node in store.nodes(collection)}
 
 
 def rows(console: Console) -> list[tuple[int, str, str]]:
@@ -148,3 +157,20 @@ async def test_one_pane_at_a_time_when_narrow(home: Path) -> None:
         assert "Entry added" not in console.picture
         await console.press("o")
         assert "Entry added" in console.picture
+
+
+async def test_a_bulk_step_on_notes_takes_the_pages_it_brings_back_in_anew(tmp_path: Path) -> None:
+    """Undone as one, a merge is found no more; that undone as one, it is found again."""
+    home = with_store(tmp_path)
+    wiki = collection_of("tallyport", Layer.WIKI)
+    async with knowledge_on(home, "tallyport") as console:
+        await on(console, "round")
+        await console.press("A", "m", "y")
+        shelf = beside(start_of(home)())
+        merged = paths(shelf.store, wiki)
+        assert all(receipt.ok for receipt in undo(shelf, [1, 2]))
+        before = paths(shelf.store, wiki)
+        assert merged - before == {"modules/migrations.md"}
+        await console.press("H", "U")
+        assert console.flash.startswith("2 decisions of bulk step")
+        assert paths(shelf.store, wiki) == merged

@@ -105,6 +105,24 @@ def test_all_of_a_merge_is_one_step_to_undo(shelf: Shelf, tmp_path: Path) -> Non
     assert shelf.store.count(collection_of("api", Layer.WIKI)) == 0, "nor is it found any more"
 
 
+def test_pages_that_a_bulk_step_takes_away_are_found_no_more(shelf: Shelf, tmp_path: Path) -> None:
+    """Taking several back is a bulk step; so is taking that back, and that once more."""
+    learn(shelf, SIX_HOURS, kind="queue:gotcha")
+    gone = learn(shelf, "jobs are small").id
+    assert merged(shelf).ok
+    assert knowledge.carry_out(shelf, knowledge.retire(shelf, "api", gone)).ok
+    wiki = collection_of("api", Layer.WIKI)
+    for there in (False, True, False):
+        newest = history.entries(shelf)[0].tags.bulk
+        if newest is None:
+            receipts = list(knowledge_work.undo(shelf, [1, 2]))
+        else:
+            receipts = list(knowledge_work.undo(shelf, bulk=newest))
+        assert [receipt.ok for receipt in receipts] == [True, True]
+        assert page(tmp_path, "queue").exists() == there
+        assert bool(shelf.store.count(wiki)) == there
+
+
 def test_only_live_notes_that_are_no_mirrors(shelf: Shelf) -> None:
     """The original takes every node, and deletes them (section 10, not to be copied)."""
     fields = {"kind": "q:x", "path": "memory"}
