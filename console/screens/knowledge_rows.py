@@ -73,7 +73,7 @@ def project_item(project: Project) -> ProjectItem:
 
 def node_items(nodes: Iterable[Node], now: datetime, *, named: bool = False) -> list[KnowledgeItem]:
     """A row for each node; ``named``: layers stand mixed, so each says which is its."""
-    return [replace(_item(node, now), named=named) for node in nodes]
+    return [_item(node, now, named=named) for node in nodes]
 
 
 def hit_items(
@@ -85,15 +85,15 @@ def hit_items(
     return [replace(item, shared=item.id in shared and item.project != project) for item in items]
 
 
-def _item(node: Node, now: datetime) -> KnowledgeItem:
-    created = node.text("created")
+def _item(node: Node, now: datetime, *, named: bool) -> KnowledgeItem:
+    created, status = node.text("created"), node.status
     at = _moment(created)
     return KnowledgeItem(
         key=f"{node.collection}/{node.id}",
         id=node.id,
         project=node.collection.partition("_")[2].rpartition("__")[0],
         layer=node.collection.rpartition("__")[2],
-        status=node.status,
+        status=status,
         live=node.live,
         kind=node.text("kind"),
         path=node.text("path"),
@@ -101,17 +101,19 @@ def _item(node: Node, now: datetime) -> KnowledgeItem:
         age=age(at, now),
         when=created.replace("T", " ").removesuffix("Z"),
         source=node.text("source"),
-        successor=node.text("superseded_by") if node.status == "superseded" else "",
-        reason=node.text("retired_reason") if node.status == "retired" else "",
-        page=node.text("merged_into") if node.status == "archived" else "",
+        successor=node.text("superseded_by") if status == "superseded" else "",
+        reason=node.text("retired_reason") if status == "retired" else "",
+        page=node.text("merged_into") if status == "archived" else "",
+        named=named,
     )
 
 
 def _moment(created: str) -> float | None:
     try:
-        return datetime.strptime(created, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+        at = datetime.fromisoformat(created)
     except ValueError:
         return None
+    return at.replace(tzinfo=at.tzinfo or UTC).timestamp()
 
 
 def project_page(page: Page, seen: Overview) -> ProjectPage:
