@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from core import atomic
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,5 @@ def save(folder: Path, state: UiState) -> None:
     """Keep ``state``; a folder that cannot be written is let be, nothing depends on it."""
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = folder / f".ui-{os.getpid()}.tmp"
-        temporary.write_text(json.dumps(asdict(state)), encoding="utf-8")
-        temporary.replace(folder / "ui.json")
+        with atomic.whole(folder / "ui.json", over=True) as stream:
+            stream.write(json.dumps(asdict(state)).encode())

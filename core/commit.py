@@ -54,7 +54,7 @@ def commit(
             "Nothing was changed; name another folder in SIGNOFF_STATE",
         ) from problem
     try:
-        with locks.hold([ground.lock], patience):
+        with ground.held(patience):
             settled = reconcile(ground, journal, deadline - time.monotonic())
             if waiting := _unsettled(plan, settled):
                 return _refused(plan, "locked", waiting)

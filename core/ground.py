@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core import locks
-from core.files import Writer
+from core.files import Writer, private_folder
 from core.records import Mounted, Records
 from core.steps import RowFormat
 from core.view import Disk, sha256
@@ -39,6 +39,14 @@ class Ground:
         """signoff's own lock for this home."""
         name = str(self.root).encode("utf-8", "surrogateescape")
         return self.state / "locks" / sha256(name)
+
+    @contextmanager
+    def held(self, patience: float = locks.PATIENCE) -> Iterator[None]:
+        """Hold signoff's own lock during the block. Raises as :func:`core.locks.hold`."""
+        private_folder(self.state)
+        private_folder(self.lock.parent)
+        with locks.hold([self.lock], patience):
+            yield
 
     def reaching(self, roots: Iterable[str]) -> Ground:
         """The same home with further folders outside it that may be written to."""

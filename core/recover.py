@@ -54,7 +54,7 @@ def settle(ground: Ground, journal: Journal) -> None:
     """
     if not journal.entries(str(ground.root), states=(State.OPEN,)):
         return
-    with contextlib.suppress(LockedError, OSError), locks.hold([ground.lock]):
+    with contextlib.suppress(LockedError, OSError), ground.held():
         reconcile(ground, journal)
 
 

@@ -50,9 +50,10 @@ def demo(session: Session, into: str | None, as_json: bool) -> None:
     if not into:
         from console.sample.knowledge import write_store
 
-        # A store of its own: nothing that is tried here reaches the person's notes.
+        # Of its own: nothing that is tried here reaches the person's notes, nor their journal.
+        own = {"SIGNOFF_STATE": str(folder.parent / "state")}
         notes = write_store(folder.parent, session.now())
-        there = replace(there, environ={**session.environ, **notes})
+        there = replace(there, environ={**own, **session.environ, **notes})
     if as_json:
         print_json({"ok": True, "home": str(folder)})
     elif into:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core import locks
 from core.areas import Area, areas_of
 from core.desk.opening import Opened
 from core.errors import LockedError, StateError
@@ -71,7 +70,7 @@ def note_outside(opened: Opened) -> tuple[OutsideEdit, ...]:
     opened.check_state()
     home = str(opened.found.home)
     try:
-        with locks.hold([opened.ground().lock]):
+        with opened.ground().held():
             if opened.journal.entries(home, states=(State.OPEN,), limit=1):
                 return ()
             return _look(opened, home)

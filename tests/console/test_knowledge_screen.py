@@ -440,6 +440,26 @@ def test_the_demo_has_a_store_of_its_own(
     assert not (tmp_path / "own").exists()
 
 
+def test_the_demo_has_a_journal_of_its_own_unless_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = Cli(tmp_path, monkeypatch, capsys)
+    opened: list[Session] = []
+
+    def run(session: Session, mode: str = "") -> int:
+        opened.append(session)
+        return 0
+
+    monkeypatch.setattr(homes, "interactive", lambda: True)
+    monkeypatch.setattr(homes, "open_console", run)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(tmp_path / f"demo-{len(opened)}"))
+    monkeypatch.delenv("SIGNOFF_STATE")
+    assert cli("demo").code == 0
+    cli.setenv("SIGNOFF_STATE", str(tmp_path / "named"))
+    assert cli("demo").code == 0
+    assert [each.state() for each in opened] == [tmp_path / "demo-0/state", tmp_path / "named"]
+
+
 @pytest.mark.parametrize(
     "spoilt",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -330,3 +331,10 @@ def test_no_place_for_the_journal(ground: Ground) -> None:
     assert receipt.message.startswith("The journal")
     assert receipt.message.endswith("nothing was changed")
     assert tree(ground.root) == before
+
+
+def test_what_it_leaves_in_its_own_folder_is_private(ground: Ground, journal: Journal) -> None:
+    """README, "Where things lie": folders 0700, files 0600."""
+    assert commit(planned(next(iter(PLANS)), ground), ground, journal, now=NOW).ok
+    for path in (ground.state, *ground.state.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
