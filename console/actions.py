@@ -6,7 +6,7 @@ right now is the business of that screen's ``why_not(name)``: the footer greys i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -34,19 +34,11 @@ class Action:
         return f"{self.where}.{self.name.replace('(', '.').replace(')', '').replace(chr(39), '')}"
 
 
-def unknown_ids(ids: Iterable[str]) -> list[str]:
-    """Those of ``ids`` that name nothing a key could be given to."""
-    known = {action.id for action in ACTIONS}
-    return [name for name in ids if name not in known and not name.startswith(WIDGETS)]
-
-
 def shown_key(key: str) -> str:
     """A key as people write it."""
     return _KEY_NAMES.get(key.strip(), key.strip())
 
 
-#: Ids of keys that belong to a list or a text start so.
-WIDGETS = ("rows.", "lines.")
 _KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",

@@ -12,10 +12,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.actions import unknown_ids
 from console.app import SignoffApp
 from console.herald import Herald
-from core.errors import UsageError
+from console.keycheck import check_keys
 
 if TYPE_CHECKING:
     from console.cli.session import Session
@@ -32,9 +31,7 @@ def launch(session: Session, mode: str = "") -> int:
     ``mode`` is where it starts; by default where the person left it.
     """
     settings = session.settings()
-    for name in unknown_ids(settings.keys):
-        hint = "The README lists every action beside its key"
-        raise UsageError(f"[keys] of the settings names an unknown action {name!r}", hint)
+    check_keys(settings.keys)
     state = session.state()
     _log_to(state)
     herald = Herald(title=settings.title, bell=settings.bell)

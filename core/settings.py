@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def read_settings(path: Path) -> Settings:
     console = data.pop("console", {})
     offered = data.pop("mcp", {})
     for key in data:
-        raise UsageError(f"The settings {path} have an unknown key {key!r}", _HINT)
+        raise _unknown(f"The settings {path} have an unknown key {key!r}", _KEYS)
     if not isinstance(terminal, bool):
         raise UsageError(f"decide_needs_terminal in {path} must be true or false", _HINT)
     if not isinstance(index, bool):
@@ -92,7 +92,7 @@ def read_settings(path: Path) -> Settings:
         raise UsageError(f"[guards] in {path} must be a table", _HINT)
     for name, value in guards.items():
         if name not in GUARDS:
-            raise UsageError(f"{path} names an unknown guard {name!r}", _HINT)
+            raise _unknown(f"{path} names an unknown guard {name!r}", GUARDS)
         if not isinstance(value, bool):
             raise UsageError(f"guards.{name} in {path} must be true or false", _HINT)
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
@@ -104,16 +104,21 @@ def read_settings(path: Path) -> Settings:
     return Settings(off, terminal, index, keys, **console, mcp_off=mcp_off)
 
 
+_KEYS = ("decide_needs_terminal", "search_index", "guards", "keys", "console", "mcp")
 _CONSOLE = ("title", "bell")
 
 
-def _check_switches(path: Path, table: str, values: object, known: Container[str]) -> None:
+def _unknown(problem: str, known: Iterable[str]) -> UsageError:
+    return UsageError(f"{problem}; known are {', '.join(known)}", _HINT)
+
+
+def _check_switches(path: Path, table: str, values: object, known: Sequence[str]) -> None:
     """Raise :class:`UsageError` unless ``values`` are a table of ``known`` keys, true or false."""
     if not isinstance(values, dict):
         raise UsageError(f"[{table}] in {path} must be a table", _HINT)
     for name, value in values.items():
         if name not in known:
-            raise UsageError(f"[{table}] in {path} has an unknown key {name!r}", _HINT)
+            raise _unknown(f"[{table}] in {path} has an unknown key {name!r}", known)
         if not isinstance(value, bool):
             raise UsageError(f"{table}.{name} in {path} must be true or false", _HINT)
 

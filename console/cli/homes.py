@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from core.desk.check import Check
 from core.desk.opening import Opened
 from core.errors import UsageError
 from core.homes.hermes.status import Status
+from core.settings import Settings
 
 #: Why something waits where the agent does not ask (field report D09).
 _ALL_THE_SAME = (
@@ -220,8 +222,16 @@ def gate(session: Session, state: str, subsystem: str | None, as_json: bool) -> 
 @pass_session
 def doctor(session: Session, as_json: bool) -> None:
     """Look at everything that could stand in the way; change nothing."""
+    # What looks for faults must not stop at one of its own file.
+    wrong: tuple[Check, ...] = ()
+    try:
+        if keys := session.settings().keys:
+            importlib.import_module("console.keycheck").check_keys(keys)
+    except UsageError as problem:
+        wrong = (Check("settings", False, f"{problem.message}. {problem.hint}"),)
+        session = replace(session, chosen=Settings())
     opened = session.open(stores=True)
-    checks = health.checkup(opened)
+    checks = (*wrong, *health.checkup(opened))
     if as_json:
         print_json(shapes.doctor(opened, checks))
         return

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Session:
     """The global options. ``environ`` is the only environment anything reads.
 
-    ``mouse``: whether the console takes the mouse.
+    ``mouse``: whether the console takes the mouse. ``chosen``: settings that stand for the file's.
     """
 
     home: str | None
@@ -42,6 +42,7 @@ class Session:
     fixed_now: str | None
     environ: Mapping[str, str]
     mouse: bool = True
+    chosen: Settings | None = None
 
     def now(self) -> datetime:
         """The time, or the one ``--now`` fixed."""
@@ -53,7 +54,12 @@ class Session:
         return Path.cwd() / named if named else platformdirs.user_state_path("signoff")
 
     def settings(self) -> Settings:
-        """The person's settings: ``SIGNOFF_SETTINGS``, else the platform's place."""
+        """The person's settings: ``SIGNOFF_SETTINGS``, else the platform's place.
+
+        Raises :class:`UsageError` naming what is wrong with them.
+        """
+        if self.chosen is not None:
+            return self.chosen
         named = self.environ.get("SIGNOFF_SETTINGS")
         folder = platformdirs.user_config_path("signoff")
         return read_settings(Path(named) if named else folder / "settings.toml")

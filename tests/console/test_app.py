@@ -18,7 +18,7 @@ from textual.command import CommandList, CommandPalette
 from textual.widgets import Footer, Input
 
 from console import themes
-from console.actions import MODES, Action, help_in, offered, unknown_ids
+from console.actions import MODES, Action, help_in, offered
 from console.app import SignoffApp
 from console.cli.session import Session
 from console.launch import _log_to, launch
@@ -234,7 +234,6 @@ def test_a_key_for_an_unknown_action_is_said_before_anything_opens(tmp_path: Pat
     environ = {"SIGNOFF_SETTINGS": str(settings), "SIGNOFF_STATE": str(tmp_path / "state")}
     with pytest.raises(UsageError, match=r"unknown action 'review\.aprove'"):
         launch(Session(None, None, None, None, environ))
-    assert unknown_ids(["app.undo", "rows.mark", "lines.hit", "app.mode.review"]) == []
 
 
 async def test_themes_go_round_and_the_choice_is_kept(home: Path) -> None:
