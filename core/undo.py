@@ -47,6 +47,19 @@ def plan_undo(view: View, entry: Entry, later: Sequence[Entry]) -> Plan:
         raise UsageError(
             f"Entry {entry.id} changed nothing that could be undone", "See `signoff journal`"
         )
+    changes, moved = _reversed(view, entry)
+    outcome = _moved_on(entry, moved, later) if moved else _undone(entry, changes)
+    return bind(view, "undo", entry.subject, outcome, undoes=entry.id)
+
+
+def in_the_way(view: View, entry: Entry, later: Sequence[Entry]) -> tuple[int, ...]:
+    """Those of ``later`` that changed what ``entry`` wrote: they must be taken back before it."""
+    _, moved = _reversed(view, entry)
+    return tuple(line.id for line in later if set(line.changed) & set(moved))
+
+
+def _reversed(view: View, entry: Entry) -> tuple[list[AnyChange], list[str]]:
+    """The steps of ``entry`` backwards, and the paths where what it wrote does not stand."""
     changes: list[AnyChange] = []
     moved: list[str] = []
     for step in reversed(entry.steps):
@@ -54,8 +67,7 @@ def plan_undo(view: View, entry: Entry, later: Sequence[Entry]) -> Plan:
         changes += back
         if not stands:
             moved.append(step.change.path)
-    outcome = _moved_on(entry, moved, later) if moved else _undone(entry, changes)
-    return bind(view, "undo", entry.subject, outcome, undoes=entry.id)
+    return changes, moved
 
 
 def _undone(entry: Entry, changes: Sequence[AnyChange]) -> Outcome:

@@ -13,7 +13,7 @@ from core.journal import NO_TAGS, Entry, State, Tags
 from core.model import Receipt
 from core.recover import open_entries
 from core.sightings import OUTSIDE
-from core.undo import plan_undo
+from core.undo import in_the_way, plan_undo
 from core.view import View
 
 
@@ -71,6 +71,23 @@ def undo_bulk(opened: Opened, bulk: int, note: str = "") -> Iterator[Receipt]:
     return undo_each(opened, parts, note)
 
 
+def together(opened: Opened, numbers: Sequence[int]) -> tuple[int, ...]:
+    """``numbers`` and every later decision that must be taken back before them, newest first.
+
+    What another writer changed since is in nobody's way here: taking it all back is refused for
+    that. Raises :class:`NotFoundError`.
+    """
+    view, standing = View(opened.source), _standing(opened)
+    found, waiting = set(numbers), list(numbers)
+    while waiting:
+        number = waiting.pop()
+        later = [line for line in standing if line.id > number and line.id not in found]
+        before = in_the_way(view, _own(opened, number), later)
+        found.update(before)
+        waiting += before
+    return tuple(sorted(found, reverse=True))
+
+
 def put_away(opened: Opened, number: int) -> Entry:
     """Take a torn entry off the list of what did not end: a person has looked at it.
 
@@ -96,7 +113,9 @@ def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Re
         plan = plan_undo(View(opened.source), entry, later)
         now = opened.clock()
         receipt = commit(plan, opened.ground(), journal, now=now, note=note, tags=tags)
-        yield after_undo(receipt, entry, numbers[place:])
+        left = numbers[place:]
+        whole = together(opened, left) if receipt.category == "moved_on" else ()
+        yield after_undo(receipt, entry, left, whole)
         if not receipt.ok:
             return
 

@@ -54,12 +54,20 @@ def after_rejection(receipt: Receipt) -> Receipt:
     return replace(receipt, next=_NOT_TOLD)
 
 
-def after_undo(receipt: Receipt, entry: Entry, numbers: Sequence[int]) -> Receipt:
-    """``receipt`` of taking ``entry`` back, the first of the ``numbers`` that were left to undo."""
+def after_undo(
+    receipt: Receipt, entry: Entry, numbers: Sequence[int], together: Sequence[int] = ()
+) -> Receipt:
+    """``receipt`` of taking ``entry`` back, the first of the ``numbers`` that were left to undo.
+
+    ``together``: what would have to be taken back as one, where later entries are in the way.
+    """
     if receipt.ok:
         again = f"It waits again: `{command('show', entry.subject)}`." if entry.record else ""
         seen = SEEN_NEXT_SESSION if entry.verb != "reject" else ""
         return replace(receipt, next=" ".join(filter(None, (again, seen))))
+    if len(together) > len(numbers):
+        line = command("undo", *map(str, together))
+        return replace(receipt, next=f"Take them back together: `{line}`.")
     if len(numbers) == 1:
         return replace(receipt, next="See `signoff journal`.")
     listed = ", ".join(map(str, numbers[:LISTED]))

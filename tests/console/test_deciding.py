@@ -194,9 +194,24 @@ def test_undo_names_the_later_entries_and_takes_them_together(cli: Cli) -> None:
     (result,) = refused.json["results"]
     assert (result["ok"], result["category"]) == (False, "moved_on")
     assert f"undo {second}" in result["message"]
+    assert result["next"] == f"Take them back together: `signoff undo {second} {first}`."
     both = cli("undo", str(first), str(second), "--json", home=home)
     assert [r["category"] for r in both.json["results"]] == ["undone", "undone"]
     assert (home / "memories/MEMORY.md").read_bytes() == before
+
+
+def test_what_is_not_in_the_way_is_not_taken_back_with_it(cli: Cli) -> None:
+    home = cli.copy("hermes-approval")
+    (first,) = cli("approve", "4ba71ab7", "--json", home=home).json["results"]
+    (refusal,) = cli("reject", "060fb4db", "--json", home=home).json["results"]
+    (second,) = cli("approve", "0b8e90e9", "--json", home=home).json["results"]
+    (result,) = cli("undo", str(first["journal"]), "--json", home=home).json["results"]
+    assert refusal["ok"]
+    line = f"signoff undo {second['journal']} {first['journal']}"
+    assert result["next"] == f"Take them back together: `{line}`."
+    (home / "memories/MEMORY.md").write_text("someone else")
+    (result,) = cli("undo", str(second["journal"]), "--json", home=home).json["results"]
+    assert result["next"] == "See `signoff journal`."
 
 
 def test_undo_refuses_what_someone_else_wrote_since(cli: Cli) -> None:
