@@ -1,8 +1,37 @@
-"""What every test stands on: no colour or theme of the person's own terminal."""
+"""What every test stands on: no colour or theme of the person's own terminal, and no commit that
+speaks of what it did as of something still to come."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from core import commit
+from core.tense import in_past
 
 for _name in ("NO_COLOR", "TEXTUAL_THEME", "FORCE_COLOR", "SIGNOFF_DEBUG"):
     os.environ.pop(_name, None)
+
+#: States that a plan leads to, deeds told in the past from the first, and words of the tests.
+_AS_PLANNED = re.compile(
+    r".* is (?:unpinned:|pinned:|replaced by|active again) |.* already holds this text\.|The curator "
+    r"|A run of the curator: |retired |\d+ notes? merged |Removed: |Dropped |Edited: |Cleaned: "
+    r"|Moved: |Only the fragment |Now an edit |There already$|[a-z]+$"
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_deed_is_known() -> Iterator[None]:
+    """Fails a commit whose sentence has no verb that :mod:`core.tense` lists."""
+
+    def told(message: str) -> str:
+        said = in_past(message)
+        assert said != message or _AS_PLANNED.match(message), f"core.tense: {message}"
+        return said
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commit, "in_past", told)
+        yield
