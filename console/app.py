@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.screen import Screen
 
-from console import themes, uistate, undoing
+from console import keymap, themes, uistate, undoing
 from console.actions import MODES
 from console.herald import Herald
 from console.palette import ActionProvider
@@ -27,6 +28,7 @@ from console.workspace import OPENING, Workspace
 if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.errors import SignoffError
+    from core.journal import Entry
     from core.model import Receipt
 
 #: Seconds the first frame gets to reach the terminal: imports would hold its thread up.
@@ -106,6 +108,7 @@ class SignoffApp(Workspace):
         *,
         state: Path,
         clock: Callable[[], datetime],
+        ticks: Callable[[], float] = time.monotonic,
         keys: Mapping[str, str] | None = None,
         live: bool = True,
         herald: Herald | None = None,
@@ -113,8 +116,10 @@ class SignoffApp(Workspace):
         super().__init__(start, live=live, herald=herald)
         self._state = state
         self.log_file = state / "signoff.log"
-        self.keys: Mapping[str, str] = keys or {}
-        self.now = clock
+        self._keys = dict(keys or {})
+        keymap.choose(self._keys)
+        self.now, self.ticks = clock, ticks
+        self.started = clock()
         self.ui = uistate.load(state)
         self.no_home: SignoffError | None = None
         self.asked: Asked | None = None
@@ -146,8 +151,8 @@ class SignoffApp(Workspace):
                 loop.add_signal_handler(number, self.exit)
 
     def on_mount(self) -> None:
-        if self.keys:
-            self.set_keymap(dict(self.keys))
+        if self._keys:
+            self.set_keymap(self._keys)
         self.call_after_refresh(self.set_timer, SHOWN, self._enter)
 
     @property
@@ -217,23 +222,43 @@ class SignoffApp(Workspace):
         room = self.screen
         if isinstance(room, Room):
             title = f"Keys in {MODES[room.MODE]}"
-            draw = partial(help_lines, room.MODE, kind_of(self.opened), self.keys)
+            draw = partial(help_lines, room.MODE, kind_of(self.opened))
             self.push_screen(Sheet(title, draw, wide=SHEET))
 
     def action_undo(self) -> None:
-        if isinstance(self.screen, Room) and self.screen.takes_back():
+        room = self.screen
+        if not isinstance(room, Room) or room.takes_back():
             return
         if self.opened is not None:
             taken: list[Receipt] = []
-            task = partial(undoing.take_back, self.opened, taken, self.naps)
-            self.write(task, partial(self._undone, taken), "undo")
+            older: list[Entry] = []
+            since = self.started
+            task = partial(undoing.take_back, self.opened, taken, self.naps, since, older)
+            self.write(task, partial(self._undone, room, taken, older), "undo")
 
-    def _undone(self, taken: list[Receipt], _key: str, receipt: Receipt) -> None:
+    def _undone(
+        self, room: Room, taken: list[Receipt], older: list[Entry], _key: str, receipt: Receipt
+    ) -> None:
+        if older:
+            self._ask_back(room, older)
+            return
         back = undoing.paths_of(taken)
         for room in self.rooms():
             room.brought_back(back)
         self.flash(undoing.said_of(taken, receipt), ink.GOOD if receipt.ok else ink.DANGER)
         self.tell(frozenset({"queue", "memory", "notes", "skills", "curator"}))
+
+    def _ask_back(self, room: Room, older: Sequence[Entry]) -> None:
+        from console.screens.taking_back import ask_back
+
+        def agreed() -> None:
+            if self.opened is not None:
+                taken: list[Receipt] = []
+                numbers = [entry.id for entry in older]
+                task = partial(undoing.take_these, self.opened, taken, numbers)
+                self.write(task, partial(self._undone, room, taken, []), "undo")
+
+        ask_back(room, "It was not decided just now, or not here", older, agreed)
 
     def action_receipt(self) -> None:
         from console.render.receipts import receipt_lines

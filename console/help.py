@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import zip_longest
 
 from textual.binding import Binding
 from textual.content import Content
 
 from console.actions import MODES, help_in, offered, shown_key
+from console.keymap import keys_of
 from console.render import ink
 from console.render.line import Line
 from console.screens.host import VAK
@@ -23,20 +24,20 @@ WIDE = 104
 SHEET = 110
 
 
-def help_lines(mode: str, kind: str, keys: Mapping[str, str], width: int) -> list[Line]:
+def help_lines(mode: str, kind: str, width: int) -> list[Line]:
     """Every key that works in ``mode`` on a home of ``kind``, grouped; in two columns where
-    ``width`` cells hold them. ``keys`` maps ids to the keys a person chose instead.
+    ``width`` cells hold them.
     """
     own = [
-        *_group(MODES[mode], _named(mode, kind, keys)),
+        *_group(MODES[mode], _named(mode, kind)),
         Content(""),
-        *_group("Everywhere", _named("app", kind, keys, mode)),
+        *_group("Everywhere", _named("app", kind, mode)),
     ]
     unmarked = () if mode in _marked(kind) else MARKING
     widgets = [
-        *_group("In a list", _keys(RowList.BINDINGS, keys, unmarked)),
+        *_group("In a list", _keys(RowList.BINDINGS, unmarked)),
         Content(""),
-        *_group(*_reading(mode, keys)),
+        *_group(*_reading(mode)),
     ]
     if width < WIDE:
         return [Line(line) for line in (*own, Content(""), *widgets)]
@@ -49,13 +50,13 @@ def _marked(kind: str) -> frozenset[str]:
     return frozenset({"review"}) if kind == VAK else frozenset({"review", "skills"})
 
 
-def _reading(mode: str, keys: Mapping[str, str]) -> tuple[str, Iterable[tuple[str, str]]]:
+def _reading(mode: str) -> tuple[str, Iterable[tuple[str, str]]]:
     """What the keys of the right side are called, and the keys."""
     if mode == "sessions":
         from console.screens.sessions_read import Pages
 
-        return "In a conversation", _keys(Pages.BINDINGS, keys, ())
-    return "In a text", _keys(LineView.BINDINGS, keys, ())
+        return "In a conversation", _keys(Pages.BINDINGS)
+    return "In a text", _keys(LineView.BINDINGS)
 
 
 def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
@@ -67,16 +68,12 @@ def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
         yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
 
 
-def _named(
-    where: str, kind: str, keys: Mapping[str, str], mode: str = ""
-) -> Iterator[tuple[str, str]]:
+def _named(where: str, kind: str, mode: str = "") -> Iterator[tuple[str, str]]:
     for action in offered(where, kind):
-        yield keys.get(action.id, action.keys), help_in(mode, action).removesuffix(".")
+        yield keys_of(action.id, action.keys), help_in(mode, action).removesuffix(".")
 
 
-def _keys(
-    bindings: Iterable[object], keys: Mapping[str, str], without: Collection[str]
-) -> Iterator[tuple[str, str]]:
+def _keys(bindings: Iterable[object], without: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     for binding in bindings:
         if isinstance(binding, Binding) and binding.action not in without:
-            yield keys.get(binding.id or "", binding.key), binding.tooltip or binding.description
+            yield keys_of(binding.id or "", binding.key), binding.tooltip or binding.description

@@ -7,7 +7,8 @@ from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console.actions import Action, help_in, offered, shown_key
+from console.actions import Action, help_in, offered
+from console.keymap import key_of
 from console.screens.host import Host, kind_of
 
 
@@ -48,6 +49,5 @@ class ActionProvider(Provider):
         return run
 
     def _title(self, action: Action) -> str:
-        keys = cast("Host", self.app).keys.get(action.id, action.keys)
         name = f"{action.label[0].upper()}{action.label[1:]}"
-        return f"{name} ({shown_key(keys.partition(',')[0])})"
+        return f"{name} ({key_of(action.id)})"

@@ -51,9 +51,12 @@ class Entered:
 
 
 class Workspace(Jobs, Problems):
-    """An app with a home open in it, or none yet. ``now`` tells the time (UTC)."""
+    """An app with a home open in it, or none yet. ``now`` tells the time (UTC), ``ticks`` the
+    seconds of a clock that nobody sets.
+    """
 
     now: Callable[[], datetime]
+    ticks: Callable[[], float]
     #: By kind of home, the rooms that its modes have instead of the usual ones.
     INSTEAD: ClassVar[Mapping[str, Mapping[str, Callable[[], Screen[Any]]]]] = {}
 
@@ -120,8 +123,14 @@ class Workspace(Jobs, Problems):
         return header(mode, self._facts, live, max(1, width))
 
     def notice(self) -> Content:
-        """What a person should mend before deciding; empty if there is nothing."""
-        return notice(self._facts)
+        """What to mend before deciding, and which modes have an answer; empty if there is none."""
+        rooms = (room.MODE for room in self.rooms() if room.waits)
+        return notice(self._facts, tuple(mode for mode in rooms if mode != self.current_mode))
+
+    def show_headers(self) -> None:
+        """Draw the header and the notice of every screen again."""
+        for room in self.rooms():
+            room.show_header()
 
     def look(self) -> None:
         """Read the queue and the header's facts again."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.hints import with_keys
 from console.render.line import Line, wrapped
@@ -64,7 +65,8 @@ def _lines(shown: Foreseen, width: int) -> Iterator[Line]:
     count, lands = len(shown.turns), sum(turn.lands for turn in shown.turns)
     title = f"If the {count:,} marked were approved, in this order"
     yield Line(ink.line(title, ink.TITLE), anchor="forecast")
-    outcome = f"{lands:,} would land" if lands else "None would land: r refuses all that are marked"
+    none = keyed("None would land: {review.reject} refuses all that are marked")
+    outcome = f"{lands:,} would land" if lands else none
     if 0 < lands < count:
         outcome += f", {count - lands:,} would not and stay"
     yield Line(ink.line(outcome, ink.GOOD if lands == count else ink.WARNING))

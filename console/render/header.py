@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
 
 from console.actions import MODES
+from console.keymap import key_of_mode
 from console.render import ink
 from console.render.hints import with_keys
 
@@ -38,12 +40,14 @@ def header(mode: str, facts: HomeFacts | None, live: str, width: int) -> Content
     return Content("\n").join([_first(mode, facts, width), _second(facts, live, width)])
 
 
-def notice(facts: HomeFacts | None) -> Content:
-    """What a person should mend before deciding, a sentence a line; empty if there is nothing."""
-    if facts is None:
-        return Content("")
-    said = list(facts.remarks)
-    off = [name for name, on in facts.gates if not on]
+def notice(facts: HomeFacts | None, waiting: Sequence[str] = ()) -> Content:
+    """What a person should mend before deciding, a sentence a line; empty if there is nothing.
+
+    ``waiting`` are modes that have something to show once the person is back.
+    """
+    said = [f"{MODES[mode]} has an answer: {key_of_mode(mode)} shows it." for mode in waiting]
+    said += facts.remarks if facts else ()
+    off = [name for name, on in facts.gates if not on] if facts else []
     if off:
         which = "Both gates are" if len(off) > 1 else f"The {off[0]} gate is"
         said.append(f"{which} off: the agent does not ask. `signoff gate on` mends it.")
@@ -52,8 +56,10 @@ def notice(facts: HomeFacts | None) -> Content:
 
 def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
     tabs = Content("  ").join(
-        Content.styled(f"{number} {title}", "bold reverse" if name == mode else ink.LABEL)
-        for number, (name, title) in enumerate(MODES.items(), 1)
+        Content.styled(
+            f"{key_of_mode(name)} {title}", "bold reverse" if name == mode else ink.LABEL
+        )
+        for name, title in MODES.items()
     )
     short = "" if facts is None else waiting(facts)
     unreadable = facts.unreadable if facts else 0

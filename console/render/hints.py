@@ -9,27 +9,29 @@ from __future__ import annotations
 import re
 
 from console.actions import ACTIONS, MODES
+from console.keymap import key_of, place_of
 
 _COMMAND = re.compile(r"`signoff ([^`]+)`")
-#: Sentences that read better whole, before single commands are looked at.
+#: Sentences that read better whole, before single commands are looked at: how they begin, and what
+#: they end in.
 _SENTENCES = (
-    (re.compile(r"(rivals? waits?): `signoff (?:reject|pending)[^`]*`"), r"\1: {refuse_rivals}"),
-    (re.compile(r"waits again: `signoff show[^`]*`"), "waits again in {review}"),
+    (r"(rivals? waits?): `signoff (?:reject|pending)[^`]*`", ": ", "review.refuse_rivals"),
+    (r"(waits again): `signoff show[^`]*`", " in ", "review"),
 )
 #: What a command line begins with, and the action or the mode that does it; the first that fits.
 _WAYS = (
-    (r"approve \S+ --as\b", "promote_as"),
-    (r"approve\b", "approve"),
-    (r"reject\b", "reject"),
-    (r"show\b", "look"),
-    (r"edit \S+ --[a-z]", "convert"),
-    (r"edit\b", "edit"),
-    (r"snooze\b", "snooze"),
-    (r"undo\b", "undo"),
-    (r"gate on\b", "gate"),
-    (r"normalise\b", "normalise"),
-    (r"rollback\b", "rollback"),
-    (r"journal \S+ --seen", "put_away"),
+    (r"approve \S+ --as\b", "review.promote_as"),
+    (r"approve\b", "review.approve"),
+    (r"reject\b", "review.reject"),
+    (r"show\b", "review.open"),
+    (r"edit \S+ --[a-z]", "review.convert"),
+    (r"edit\b", "review.edit"),
+    (r"snooze\b", "review.snooze"),
+    (r"undo\b", "app.undo"),
+    (r"gate on\b", "app.gate"),
+    (r"normalise\b", "memory.normalise"),
+    (r"rollback\b", "skills.rollback"),
+    (r"journal \S+ --seen", "journal.put_away"),
     (r"journal\b", "journal"),
     (r"pending\b", "review"),
     (r"(?:memory|notes)\b", "memory"),
@@ -38,35 +40,24 @@ _WAYS = (
     (r"knowledge(?: nodes\b|$)", "knowledge"),
 )
 _PLACES = tuple((re.compile(begins), name) for begins, name in _WAYS)
-_IDS = {
-    **{name: f"review.{name}" for name in ("approve", "reject", "convert", "edit", "snooze")},
-    "look": "review.open",
-    "promote_as": "review.promote_as",
-    "refuse_rivals": "review.refuse_rivals",
-    "undo": "app.undo",
-    "gate": "app.gate",
-    "normalise": "memory.normalise",
-    "rollback": "skills.rollback",
-    "put_away": "journal.put_away",
-}
-
-
-def _named() -> dict[str, str]:
-    modes = {mode: f"{title} ({number})" for number, (mode, title) in enumerate(MODES.items(), 1)}
-    actions = {action.id: f"{action.shown_key} ({action.label})" for action in ACTIONS}
-    return modes | {name: actions[identity] for name, identity in _IDS.items()}
-
-
-_NAMED = _named()
+_LABELS = {action.id: action.label for action in ACTIONS}
 
 
 def with_keys(words: str) -> str:
     """``words`` with keys in place of the commands that have one; others stay as they are."""
-    for sentence, said in _SENTENCES:
-        words = sentence.sub(said.format_map(_NAMED), words)
+    for sentence, link, name in _SENTENCES:
+        if found := re.search(sentence, words):
+            words = words.replace(found[0], found[1] + link + _named(name))
     return _COMMAND.sub(_with_key, words)
 
 
 def _with_key(found: re.Match[str]) -> str:
     name = next((name for begins, name in _PLACES if begins.match(found[1])), "")
-    return _NAMED.get(name, found[0])
+    return _named(name) if name else found[0]
+
+
+def _named(name: str) -> str:
+    """A mode or an action with its key."""
+    if name in MODES:
+        return place_of(name)
+    return f"{key_of(name)} ({_LABELS[name]})"

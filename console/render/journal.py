@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.hints import with_keys
 from console.render.line import Line, anchored, wrapped
@@ -126,17 +127,29 @@ def bulk_lines(item: JournalItem, width: int) -> tuple[Line, ...]:
     head = (
         ink.line(f"Bulk step {item.bulk.number}: {_name(item)}", ink.TITLE),
         ink.line(standing(item.bulk), ink.LABEL),
-        ink.line(f"enter {key} its parts, each with what it changed", ink.LABEL),
+        ink.line(keyed(f"{{journal.open}} {key} its parts, each with what it changed"), ink.LABEL),
         Content(""),
     )
     lines = [Line(piece) for content in head for piece in wrapped(content, width)]
     for part in item.whole:
-        sign, style = _SIGNS[part.state]
-        said = Content.assemble(
-            (f"{sign} ", style), ink.line(f"{part.number}  {_name(part)}: "), ink.line(part.message)
-        )
-        lines += [Line(piece) for piece in wrapped(said, width, rest="  ")]
+        lines += _part(part, ink.line(part.message), width)
     return anchored(lines)
+
+
+def parts_lines(items: Sequence[JournalItem], width: int) -> tuple[Line, ...]:
+    """Decisions that would be taken back, in order: number, name, when, what it did."""
+    lines: list[Line] = []
+    for item in items:
+        said = Content.assemble((f"{item.age}. ", ink.LABEL), ink.line(item.message))
+        lines += _part(item, said, width)
+    return tuple(lines)
+
+
+def _part(item: JournalItem, said: Content, width: int) -> list[Line]:
+    sign, style = _SIGNS[item.state]
+    head = ink.line(f"{item.number}  {_name(item)}: ")
+    content = Content.assemble((f"{sign} ", style), head, said)
+    return [Line(piece) for piece in wrapped(content, width, rest="  ")]
 
 
 def _lines(detail: JournalDetail, width: int, split: bool, folded: bool) -> Iterator[Line]:
@@ -177,4 +190,4 @@ def standing(bulk: BulkStep) -> str:
     if not bulk.standing:
         return f"{parts}, all taken back"
     left = "all of it" if bulk.standing == bulk.parts else f"the {bulk.standing:,} that stand"
-    return f"{parts}; U takes {left} back as one"
+    return keyed(f"{parts}; {{journal.undo_this}} takes {left} back as one")

@@ -15,8 +15,9 @@ from core.model import Change
 
 #: What a person can do to a note, by its status.
 _KEYS = {
-    True: "d retires it, r names the note that takes its place.",
-    False: "b makes it active again.",
+    True: "{knowledge.retire} retires it, {knowledge.supersede} names the note that takes its"
+    " place.",
+    False: "{knowledge.reactivate} makes it active again.",
 }
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.flow import flowed, line_rows
 from console.render.prepared import Block, Hidden, Prepared, drawable, fence_after
@@ -101,7 +102,7 @@ def _folded(prepared: Prepared, width: int) -> Iterator[Row]:
     else:
         tail = Content.styled(f"⋯ {_size(prepared.hidden)}", ink.LABEL)
         tail += _matches(prepared.hidden.matches)
-        room = width - indent - tail.cell_length - _HINT.cell_length - 2
+        room = width - indent - tail.cell_length - _hint().cell_length - 2
         lead = Content("")
         if prepared.message.handoff is not Handoff.OPAQUE:
             lead = _base(ink.cut(prepared.preview, max(12, room)), prepared) + "  "
@@ -136,18 +137,20 @@ def _rest(prepared: Prepared, width: int) -> Iterator[Row]:
 
 
 def _more(words: str, width: int) -> Iterator[Row]:
-    for row in _indented(Content.styled(f"… {words}, enter loads the rest", ink.WARNING), width):
+    said = keyed(f"… {words}, {{lines.open}} loads the rest")
+    for row in _indented(Content.styled(said, ink.WARNING), width):
         yield Row(row.content, enter=Enter.REST)
 
 
 def _fold(content: Content, width: int, matches: int, *, hint: bool = True) -> Iterator[Row]:
     if hint:
-        content += _HINT
+        content += _hint()
     for number, row in enumerate(_indented(content, width)):
         yield Row(row.content, hides=matches if number == 0 else 0)
 
 
-_HINT = Content.styled(", enter opens", ink.LABEL)
+def _hint() -> Content:
+    return Content.styled(keyed(", {lines.open} opens"), ink.LABEL)
 
 
 def _matches(count: int) -> Content:

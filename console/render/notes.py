@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.line import Line, anchored, wrapped
 from console.render.preview import finding_lines
@@ -76,11 +77,12 @@ def _lines(item: NoteItem, width: int) -> Iterator[Line]:
     yield from _flow(ink.line(NO_BUDGET, ink.LABEL), width)
     yield Line(Content(""))
     if not item.id:
-        yield from _flow(ink.line("No note yet: a adds one."), width)
+        yield from _flow(ink.line(keyed("No note yet: {memory.add} adds one.")), width)
         return
     facts = filter(None, (item.id, item.kind, item.tag, item.when))
     yield from _flow(ink.line(" · ".join(facts), ink.LABEL), width)
-    said = f"From session {item.session_id} (o)" if item.session_id else "It names no session."
+    key = keyed("({memory.conversation})")
+    said = f"From session {item.session_id} {key}" if item.session_id else "It names no session."
     yield from _flow(ink.line(said, ink.LABEL), width)
     for found in item.findings:
         yield from finding_lines(found, width)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.line import Line, wrapped
 
 
 def problem_lines(problem: Exception, log: str, width: int) -> Sequence[Line]:
     """What happened, what it means for the home, and where the details are."""
+    go_on = keyed("esc closes this, the console goes on; {app.reload} reads the home again.")
     return [
         Line(piece)
         for content in (
@@ -21,7 +23,7 @@ def problem_lines(problem: Exception, log: str, width: int) -> Sequence[Line]:
             Content(""),
             ink.line(f"Nothing half done was left. Where it happened stands in {log}."),
             Content(""),
-            ink.line("esc closes this, the console goes on; F5 reads the home again.", ink.LABEL),
+            ink.line(go_on, ink.LABEL),
         )
         for piece in wrapped(content, width)
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from textual.content import Content
 
+from console.keymap import key_of
 from console.render import ink
 from console.render.line import wrapped
 from console.render.message import when
@@ -165,13 +166,13 @@ def snippet_line(hit: Hit, width: int) -> Content:
 def let_in(facets: Facets) -> tuple[tuple[str, str], ...]:
     """What is let in beside what people said, each with the key that takes it out again."""
     known = (
-        (facets.cron, "cron runs", "c"),
-        (facets.hidden, "hidden", "H"),
-        (facets.archived, "archived", "a"),
-        (facets.tools, "tool output", "t"),
-        (facets.undone, "undone", "X"),
+        (facets.cron, "cron runs", "sessions.let.cron"),
+        (facets.hidden, "hidden", "sessions.let.hidden"),
+        (facets.archived, "archived", "sessions.let.archived"),
+        (facets.tools, "tool output", "sessions.tools"),
+        (facets.undone, "undone", "sessions.undone"),
     )
-    return tuple((f"with {name}", key) for on, name, key in known if on)
+    return tuple((f"with {name}", key_of(key)) for on, name, key in known if on)
 
 
 def facet_lines(counts: Counts, width: int, facets: Facets | None = None) -> Content:

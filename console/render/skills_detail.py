@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink, spark
 from console.render.line import Line, anchored, wrapped
 from console.render.markdown import markdown_lines, raw_lines
@@ -138,9 +139,8 @@ def _skill(shown: Summary, detail: Detail | None, width: int, raw: bool) -> Iter
         yield from _flow(ink.line(said, ink.WARNING), width)
     if count := shown.proposals:
         many = "1 proposal waits" if count == 1 else f"{count} proposals wait"
-        yield from _flow(
-            ink.line(f"! {many} that would change it: w goes there", ink.WARNING), width
-        )
+        said = keyed(f"! {many} that would change it: {{skills.review}} goes there")
+        yield from _flow(ink.line(said, ink.WARNING), width)
     findings = (*shown.findings, *(detail.findings if detail else ()))
     if findings:
         yield from _title("What to know", width)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from console.keymap import back_again, keyed
 from console.render import ink
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Batch:
             done = self._word.capitalize() if len(self._receipts) == 1 else said
             said, style = f"{done}; {lost}", ink.WARNING
         if rivals:
-            said += f"; {_count(rivals, 'rival')} left, X refuses"
+            said += keyed(f"; {_count(rivals, 'rival')} left, {{review.refuse_rivals}} refuses")
         if newcomers:
             said += f"; {newcomers:,} came meanwhile and {'stays' if newcomers == 1 else 'stay'}"
         return said, style
@@ -73,7 +74,7 @@ class Batch:
         parts = [f"{done:,} {self._word}"] if done else []
         parts += [f"{failed:,} not, their rows say why"] if failed else []
         parts += [f"{self._skipped:,} left that ask"] if self._skipped else []
-        parts += ["u takes it back" if done == 1 else "u takes them back"] if done else []
+        parts += [keyed(f"{{app.undo}} takes {'it' if done == 1 else 'them'} back")] if done else []
         style = ink.DANGER if failed else ink.WARNING if self._skipped else ink.GOOD
         return "; ".join(parts), style
 
@@ -85,7 +86,7 @@ def _count(number: int, noun: str) -> str:
 def _single(receipt: Receipt) -> tuple[str, str]:
     name = short(receipt.subject)
     if receipt.ok:
-        return f"✓ {receipt.message} ({name}; u takes it back, i says more)", ink.GOOD
+        return f"✓ {receipt.message} ({name}; {back_again()})", ink.GOOD
     return f"✗ {name}: {receipt.message}{_NEXT.get(receipt.category, '')}", ink.DANGER
 
 

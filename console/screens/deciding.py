@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.hints import with_keys
 from console.render.line import Line, wrapped
@@ -108,7 +109,7 @@ class DecidingRoom(Room):
         if item is None or item.is_settled:
             return why_not_now(item)
         if item.status not in _LANDING:
-            way = "remove it by hand" if item.by_hand else "r refuses it"
+            way = "remove it by hand" if item.by_hand else keyed("{review.reject} refuses it")
             return f"It would not land ({item.status.replace('_', ' ')}): {way}"
         return None
 
@@ -127,8 +128,8 @@ class DecidingRoom(Room):
 
     def action_approve(self) -> None:
         if self._asks_first():
-            sentence = "It asks first: read the warning; a again applies it"
-            self.flash(sentence, ink.WARNING, passing=True)
+            sentence = keyed("It asks first: read the warning; {review.approve} again applies it")
+            self.flash(sentence, ink.WARNING)
             self.show_question()
         else:
             self._decide("approve", "")
@@ -242,7 +243,7 @@ class DecidingRoom(Room):
             return
         self.signoff.remark(f"{lost[:1].upper()}{lost[1:]}.")
         rivals = len(self._waiting_rivals())
-        if self.said == after.batch.sentence(after.newcomers, rivals)[0]:
+        if self.said in ("", after.batch.sentence(after.newcomers, rivals)[0]):
             self.flash(*after.batch.sentence(after.newcomers, rivals, lost))
 
     # -- the dead, and the rivals ----------------------------------------------------------
@@ -407,7 +408,8 @@ def _snooze(
     else:
         when = until.isoformat(sep=" ", timespec="minutes").removesuffix("+00:00")
         said = f"{named} {'sleeps' if one else 'sleep'} until {when} UTC; "
-        said += f"u wakes {'it' if one else 'them'}, /is:snoozed lists what sleeps"
+        said += keyed(f"{{app.undo}} wakes {'it' if one else 'them'}, ")
+        said += keyed("{review.filter}is:snoozed lists what sleeps")
     return Receipt(items[0].id, True, "ok", said)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.planned import planned_lines
 from console.screens.confirm import Confirm
@@ -56,6 +57,7 @@ def _ask(room: Room, opened: Opened, plan: Plan) -> None:
 
 
 def _said(room: Room, _key: str, receipt: Receipt) -> None:
-    said = f"✓ {receipt.message}. u takes it back" if receipt.ok else f"✗ {receipt.message}"
+    back = keyed("{app.undo} takes it back")
+    said = f"✓ {receipt.message}. {back}" if receipt.ok else f"✗ {receipt.message}"
     room.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
     room.signoff.tell(frozenset({"queue"}))

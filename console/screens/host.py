@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -58,7 +58,7 @@ class Host(Protocol):
     """The app as its screens see it.
 
     ``opened`` and ``board`` are ``None`` until the home is found, ``reading`` until its queue is
-    read; ``keys`` are those a person chose, by id. ``asked`` and ``wanted`` wait for the screen
+    read. ``asked`` and ``wanted`` wait for the screen
     that shows them: a message, and the file of a proposal; ``sought`` is a note of a vak home, as
     recall names it, ``of_notes`` asks for the decisions on the note store. ``naps`` is what was put
     off last.
@@ -68,8 +68,8 @@ class Host(Protocol):
     board: Board | None
     reading: Reading | None
     ui: UiState
-    keys: Mapping[str, str]
     now: Callable[[], datetime]
+    ticks: Callable[[], float]
     asked: Asked | None
     wanted: str
     sought: str
@@ -89,6 +89,9 @@ class Host(Protocol):
 
     def notice(self) -> Content:
         """What a person should mend before deciding; empty if there is nothing."""
+
+    def show_headers(self) -> None:
+        """Draw the header and the notice of every screen again."""
 
     def write(
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.content import Content
 from textual.events import ScreenResume
 
+from console.keymap import keyed
 from console.places import short
 from console.render import ink
 from console.render.acceptance import OriginRate, acceptance_lines
@@ -38,7 +39,7 @@ TITLE = 60
 LIMIT = 2000
 _NOT_UNDONE = {
     "open": "Entry {} did not end: the next decision settles it",
-    "torn": "Entry {} is torn: look at its files, then p puts it away",
+    "torn": "Entry {} is torn: look at its files, then {{journal.put_away}} puts it away",
     "failed": "Entry {} changed nothing",
     "dropped": "Entry {} changed nothing",
     "put away": "Entry {} was torn and put away: what is left of it is mended by hand",
@@ -104,9 +105,11 @@ class JournalScreen(Browser):
         self.show_empty(not items, self.rows, self.detail)
         if not items:
             nothing = "Nothing was decided here yet. Every decision appears here and can be undone."
-            found = f"No decision has “{self._query}” in its words or paths. Escape shows all."
+            found = f"No decision has “{self._query}” in its words or paths. "
+            found += keyed("{journal.close} shows all.")
             if self._of_notes:
-                nothing = "Nothing was decided on the note store yet. esc goes back."
+                nothing = "Nothing was decided on the note store yet. "
+                nothing += keyed("{journal.close} goes back.")
             self.say(found if self._query else nothing)
         self.draw(keep=True)
         self.refresh_bindings()
@@ -156,7 +159,8 @@ class JournalScreen(Browser):
         if item.undone_by is not None or (item.whole and item.state == "undone"):
             named = f"Bulk step {item.bulk.number}" if item.whole and item.bulk else ""
             return f"{named or f'Entry {item.number}'} is undone already"
-        return _NOT_UNDONE[item.state].format(item.number) if item.state in _NOT_UNDONE else None
+        said = _NOT_UNDONE.get(item.state, "").format(item.number)
+        return keyed(said) or None
 
     # -- of the home, or of notes ----------------------------------------------------------
 
@@ -264,10 +268,16 @@ class JournalScreen(Browser):
             return taken[-1]
 
         number = item.number
-        self.signoff.write(task, partial(self._undone, item.bulk, taken), item.key)
+        numbers = [part.number for part in item.whole] or [number]
+        self.signoff.write(task, partial(self._undone, item.bulk, taken, numbers), item.key)
 
     def _undone(
-        self, bulk: BulkStep | None, taken: list[Receipt], _key: str, receipt: Receipt
+        self,
+        bulk: BulkStep | None,
+        taken: list[Receipt],
+        numbers: list[int],
+        _key: str,
+        receipt: Receipt,
     ) -> None:
         said, done = receipt.message, sum(each.ok for each in taken)
         if bulk is not None and done:
@@ -276,6 +286,45 @@ class JournalScreen(Browser):
             said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
         self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
         self.signoff.tell(frozenset({"queue", "memory", "skills", "knowledge"}))
+        if receipt.category == "moved_on":
+            self._offer_together(numbers[sum(each.ok for each in taken) :])
+
+    def _offer_together(self, numbers: Sequence[int]) -> None:
+        """Later decisions stand in the way: ask whether they shall go back first."""
+        opened, of_notes = self.signoff.opened, self._of_notes
+        if opened is None:
+            return
+
+        def work() -> tuple[Entry, ...]:
+            from core.desk.history import together
+
+            journal = _decided(opened, of_notes)
+            return tuple(journal.journal.entry(each) for each in together(journal, numbers))
+
+        def offer(entries: tuple[Entry, ...]) -> None:
+            if len(entries) > len(numbers):
+                title = "Later decisions changed the same files"
+                ask_back(self, title, entries, partial(self._undo_all, entries))
+
+        self.start_job("sheet", work, offer, self.job_failed)
+
+    def _undo_all(self, entries: Sequence[Entry]) -> None:
+        opened, of_notes = self.signoff.opened, self._of_notes
+        if opened is None:
+            return
+        numbers, taken = [entry.id for entry in entries], list[Receipt]()
+
+        def task() -> Receipt:
+            from core.desk import history, knowledge_work
+
+            if of_notes:
+                shelf = _shelf(opened)
+                taken.extend(knowledge_work.undo(shelf, numbers))
+            else:
+                taken.extend(history.undo_each(opened, numbers))
+            return taken[-1]
+
+        self.signoff.write(task, partial(self._undone, None, taken, numbers), "undo")
 
     def takes_back(self) -> bool:
         opened = self.signoff.opened
@@ -283,7 +332,9 @@ class JournalScreen(Browser):
             return False
         taken: list[Receipt] = []
         self.signoff.write(
-            partial(_newest_on_notes, opened, taken), partial(self._undone, None, taken), "undo"
+            partial(_newest_on_notes, opened, taken),
+            partial(self._undone, None, taken, []),
+            "undo",
         )
         return True
 

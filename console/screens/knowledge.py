@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from console.keymap import keyed
 from console.render.knowledge import LAYERS
 from console.render.knowledge_pages import merge_lines, project_lines
 from console.screens import knowledge_reading as reading
@@ -54,9 +55,9 @@ class KnowledgeScreen(KnowledgeActing):
         if action == "merge":
             return seen.limits.deciding or self._why_not_merge()
         if not self._place.project:
-            return "This is for the notes of a project: enter goes into one"
+            return keyed("This is for the notes of a project: {knowledge.open} goes into one")
         if action == "layer" and self._place.answer is not None:
-            return "The answer is of all layers: esc goes back to the notes"
+            return keyed("The answer is of all layers: {knowledge.close} goes back to the notes")
         return self._why_not_on_item(action) if action in _ON_ITEM else None
 
     def _why_not_merge(self) -> str | None:
@@ -80,7 +81,8 @@ class KnowledgeScreen(KnowledgeActing):
         if seen.limits.deciding:
             return seen.limits.deciding
         if action in ("retire", "archive") and not item.live:
-            return f"{item.short} is {item.status} already: b makes it active again"
+            back = keyed("{knowledge.reactivate} makes it active again")
+            return f"{item.short} is {item.status} already: {back}"
         if action == "reactivate" and item.live:
             return f"{item.short} is {item.status}: it counts"
         return None
@@ -129,7 +131,7 @@ class KnowledgeScreen(KnowledgeActing):
         here = next((at for at, each in enumerate(chain) if each.id == item.id), 0)
         if not 0 <= here + step < len(chain):
             word = "took its place" if step > 0 else "came before it"
-            self.flash(f"No note {word}", passing=True)
+            self.flash(f"No note {word}")
             return
         key = chain[here + step].key
         if self.rows.move_to(key):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console import undoing
+from console.keymap import back_again, keyed
 from console.render import ink
 from console.render.knowledge import KnowledgeItem
 from console.screens.choose import Choose
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 _WRITE_NOW = "a new note, written now"
 _NOTHING = "Nothing decided on these notes is left to take back"
 _NOT_UNDONE = (
-    "#{} was learnt last, and a learnt note is never deleted: d retires it. u once more takes back"
-    " the decision before it"
+    "#{} was learnt last, and a learnt note is never deleted: {{knowledge.retire}} retires it."
+    " {{app.undo}} once more takes back the decision before it"
 )
-_STAYS = "; #{} stays, a learnt note is never deleted: d retires it"
+_STAYS = "; #{} stays, a learnt note is never deleted: {{knowledge.retire}} retires it"
 
 
 class KnowledgeActing(KnowledgeKeeping):
@@ -133,7 +134,7 @@ class KnowledgeActing(KnowledgeKeeping):
         elif more:
             self.flash(f"✓ {message}. {more}", ink.WARNING)
         else:
-            self.flash(f"✓ {message}. u takes it back, i says more", ink.GOOD)
+            self.flash(f"✓ {message}. {back_again()}", ink.GOOD)
 
     # -- taking back -----------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ class KnowledgeActing(KnowledgeKeeping):
         if shelf is None:
             self.flash("The notes are not read yet", ink.LABEL)
         elif self._learnt:
-            self.flash(_NOT_UNDONE.format(self._learnt[:8]), ink.WARNING)
+            self.flash(keyed(_NOT_UNDONE.format(self._learnt[:8])), ink.WARNING)
             self._learnt = ""
         else:
             taken: list[Receipt] = []
@@ -155,7 +156,7 @@ class KnowledgeActing(KnowledgeKeeping):
     def _undone(self, taken: list[Receipt], stays: str, _key: str, receipt: Receipt) -> None:
         said = undoing.said_of(taken, receipt)
         if receipt.ok and stays:
-            self.flash(f"{said}{_STAYS.format(stays[:8])}", ink.WARNING)
+            self.flash(said + keyed(_STAYS.format(stays[:8])), ink.WARNING)
         else:
             self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
         self.signoff.tell(AREAS)

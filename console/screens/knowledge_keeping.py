@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.knowledge import KnowledgeItem
 from console.screens.knowledge_learning import LearnScreen, Typed
@@ -65,7 +66,8 @@ class KnowledgeKeeping(KnowledgeShelf):
         self._successor = found.id if found.new and receipt.journal is not None else ""
         self._follow = found.key
         if found.secrets:
-            seems = f"It seems to hold a secret ({found.secrets}): d retires it"
+            seems = f"It seems to hold a secret ({found.secrets}): "
+            seems += keyed("{knowledge.retire} retires it")
             self.flash(f"! {receipt.message}. {seems}", ink.WARNING)
         elif found.new:
             self.flash(f"✓ {receipt.message}", ink.GOOD)
@@ -111,7 +113,8 @@ def _said(learnt: Learnt) -> str:
     """What learning a note did, in one line."""
     short = f"#{learnt.id[:8]}"
     if learnt.was is not None:
-        back = "" if learnt.was == "active" else "; b makes it active again"
+        back = keyed("; {knowledge.reactivate} makes it active again")
+        back = "" if learnt.was == "active" else back
         return f"{short} was there already ({learnt.was}): nothing changed{back}"
     parts = [f"{short} is kept in {learnt.project}"]
     if learnt.replaced:
@@ -121,5 +124,5 @@ def _said(learnt: Learnt) -> str:
     if learnt.archived:
         parts.append(f"{len(learnt.archived):,} of the oldest archived")
     if learnt.due:
-        parts.append("a merge is due, m shows it")
+        parts.append(keyed("a merge is due, {knowledge.merge} shows it"))
     return ", ".join(parts)

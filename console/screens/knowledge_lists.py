@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from console.keymap import keyed
 from console.places import short
 from console.render import ink
 from console.render.knowledge import (
@@ -33,13 +34,19 @@ if TYPE_CHECKING:
     from core.desk.knowledge_board import Overview
 
 READING = "Reading the notes…"
-_NO_NOTE = "No note of it is kept; {}t shows what was taken in of its wiki and code."
-_NO_PIECE = "Nothing was taken in. `signoff knowledge ingest-{} DIR` does it, t goes on."
-_NO_HIT = "Nothing here says that. The search was by {}; esc goes back to the notes."
-_NO_ROW = "No row is shown: the filter leaves all out. esc takes it off."
+_NO_NOTE = (
+    "No note of it is kept; {}{{knowledge.layer}} shows what was taken in of its wiki and code."
+)
+_NO_PIECE = (
+    "Nothing was taken in. `signoff knowledge ingest-{} DIR` does it, {{knowledge.layer}} goes on."
+)
+_NO_HIT = (
+    "Nothing here says that. The search was by {}; {{knowledge.close}} goes back to the notes."
+)
+_NO_ROW = "No row is shown: the filter leaves all out. {knowledge.close} takes it off."
 _NO_RECENT = (
-    f"No row is shown: the filter leaves out all of the newest {reading.LIMIT:,}. esc takes it off,"
-    " s asks older ones too."
+    f"No row is shown: the filter leaves out all of the newest {reading.LIMIT:,}."
+    " {knowledge.close} takes it off, {knowledge.search} asks older ones too."
 )
 #: Cells of a title.
 TITLE = 64
@@ -131,13 +138,13 @@ class KnowledgeLists(Filtered, Browser):
         if not self._projects:
             return self._why_empty()
         if self._items:
-            return _NO_ROW if len(self._items) == self._total else _NO_RECENT
+            return keyed(_NO_ROW if len(self._items) == self._total else _NO_RECENT)
         if place.answer is not None:
-            return _NO_HIT.format(reading.by(place.answer))
+            return keyed(_NO_HIT.format(reading.by(place.answer)))
         if place.layer != "memory":
-            return _NO_PIECE.format(place.layer)
+            return keyed(_NO_PIECE.format(place.layer))
         learns = self._seen is not None and not self._seen.limits.learning
-        return _NO_NOTE.format("a keeps one, " if learns else "")
+        return keyed(_NO_NOTE.format("{knowledge.learn} keeps one, " if learns else ""))
 
     def _why_empty(self) -> str:
         seen = self._seen
@@ -145,7 +152,8 @@ class KnowledgeLists(Filtered, Browser):
             return READING
         where = short(str(seen.folder))
         state = "holds none" if seen.there else "is not there"
-        step = f"{seen.limits.learning}." if seen.limits.learning else "a keeps the first one."
+        step = keyed("{knowledge.learn} keeps the first one.")
+        step = f"{seen.limits.learning}." if seen.limits.learning else step
         return (
             f"No notes of projects are kept yet: {where} {state}.\n\nWhat agents learn about your"
             " projects appears here, with what took its place, beside what was taken in of wikis"

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from console.ages import age
+from console.keymap import keyed
 from console.places import short
 from console.render.knowledge import STATUSES, KnowledgeItem, ProjectItem
 from console.render.knowledge_pages import MergeItem, MergePage, ProjectPage
@@ -135,7 +136,7 @@ def _said(page: Page) -> Iterator[str]:
     stats = page.stats
     staged = "1 note is" if stats.staged == 1 else f"{stats.staged:,} notes are"
     if stats.due:
-        yield f"{staged} staged: a merge into the wiki is due, m shows it."
+        yield keyed(f"{staged} staged: a merge into the wiki is due, {{knowledge.merge}} shows it.")
     elif stats.staged:
         yield f"{staged} staged for the wiki; a merge is due at {page.threshold:,}."
     else:

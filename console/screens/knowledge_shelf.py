@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from console.jobs import T
+from console.keymap import keyed
 from console.render import ink
 from console.render.knowledge import KnowledgeItem
 from console.render.knowledge_pages import ProjectPage, node_lines, project_lines
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from core.desk.knowledge import Shelf
 
 
-_OLDER = f"That note is not among the newest {reading.LIMIT:,}, which are listed: s asks all"
+_OLDER = (
+    f"That note is not among the newest {reading.LIMIT:,}, which are listed:"
+    " {knowledge.search} asks all"
+)
 
 
 @dataclass
@@ -46,27 +49,6 @@ class KnowledgeShelf(KnowledgeLists):
         self._listed_at: Place | None = None
         self._pages: dict[str, ProjectPage] = {}
         self._chains: dict[str, Sequence[KnowledgeItem]] = {}
-
-    # -- jobs ------------------------------------------------------------------------------
-
-    def start_job(
-        self,
-        group: str,
-        work: Callable[[], T],
-        done: Callable[[T], None],
-        failed: Callable[[Exception], None],
-        *,
-        every: bool = False,
-    ) -> None:
-        """As :meth:`Jobs.start_job`; what a ``sheet`` was read for is void once the person is
-        elsewhere: a question that comes up there would be answered by keys meant for other things.
-        """
-
-        def shown(value: T) -> None:
-            if group != "sheet" or self.is_current:
-                done(value)
-
-        super().start_job(group, work, shown, failed, every=every)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -107,7 +89,7 @@ class KnowledgeShelf(KnowledgeLists):
         self.go(Place(), read=False)
         self.rows.set_items(())
         self.show_empty(True, self.rows, self.detail)
-        self.say(f"{problem.message}. {problem.hint}.\n\nf5 reads it again.")
+        self.say(f"{problem.message}. {problem.hint}.\n\n" + keyed("{app.reload} reads it again."))
 
     def on_store_changed(self, message: StoreChanged) -> None:
         message.stop()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
 
+from console.keymap import back_again, keyed
 from console.render import ink
 from console.render.copies import CopyItem, copy_lines, copy_row
 from console.render.line import Line
@@ -191,13 +192,14 @@ class MemoryScreen(Browser):
         if action == "compare" and not self._copies:
             return "The agent made no copies of these files: it never refused to edit one"
         if action in ("fold", "split") and not self._comparing:
-            return "Only the difference of a copy has this: c lists the copies"
+            lists = keyed("{memory.compare} lists the copies")
+            return f"Only the difference of a copy has this: {lists}"
         if action == "conversation" and self._chosen() is None:
             return "There is no entry to look for"
         if action not in _WRITING:
             return None
         if self._comparing:
-            return "These are copies: c goes back to the entries"
+            return keyed("These are copies: {memory.compare} goes back to the entries")
         item = self._items.get(self.rows.cursor_key or "")
         if item is None:
             return "The home is not read yet"
@@ -253,7 +255,7 @@ class MemoryScreen(Browser):
 
     def _to_conversation(self, found: tuple[Hit, str] | None) -> None:
         if found is None:
-            self.flash("No conversation that is kept says this", passing=True)
+            self.flash("No conversation that is kept says this")
         else:
             hit, words = found
             self.signoff.show_message(hit.session_id, hit.message_id, words)
@@ -401,10 +403,10 @@ class MemoryScreen(Browser):
         elif receipt.ok and verb == "forget":
             # The entry's words would push what remains off the line.
             remains = " ".join(found.message for found in findings if found.code == "remains")
-            said = f"✓ Forgotten, u takes it back, i says more. It remains: {remains}"
+            said = f"✓ Forgotten, {back_again()}. It remains: {remains}"
             self.flash(said, ink.GOOD)
         elif receipt.ok:
-            self.flash(f"✓ {receipt.message} u takes it back, i says more", ink.GOOD)
+            self.flash(f"✓ {receipt.message} {back_again()}", ink.GOOD)
         else:
             again = "; try again in a moment" if receipt.category == "locked" else ""
             tail = " Your text is kept: the same key opens it again" if kept else ""

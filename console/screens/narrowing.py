@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render.queue import QueueItem
 from console.screens.filtered import Filtered
 from console.screens.promoting import PromotingRoom
@@ -61,8 +62,8 @@ class NarrowingRoom(PromotingRoom, Filtered):
         if self.queue.items or not self._items:
             return ""
         if self._is_whole():
-            return "all are snoozed: /is:snoozed shows them"
-        return "no row fits the filter: esc takes it off"
+            return keyed("all are snoozed: {review.filter}is:snoozed shows them")
+        return keyed("no row fits the filter: {review.close} takes it off")
 
     def _is_whole(self) -> bool:
         from console.screens.filtering import EVERYTHING

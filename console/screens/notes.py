@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.events import ScreenResume
 
 from console.ages import age
+from console.keymap import back_again
 from console.render import ink
 from console.render.notes import NoteItem, note_lines, note_row
 from console.render.planned import left_lines
@@ -158,7 +159,7 @@ class NotesScreen(Browser):
             if there:
                 self.signoff.show_message(item.session_id, None)
             else:
-                self.flash(f"No session {item.session_id} is kept here", passing=True)
+                self.flash(f"No session {item.session_id} is kept here")
 
         self.start_job("origin", work, found, self.job_failed)
 
@@ -268,7 +269,7 @@ class NotesScreen(Browser):
         if receipt.ok and receipt.journal is None:
             self.flash(f"= {receipt.message}", ink.LABEL)
         elif receipt.ok:
-            self.flash(f"✓ {receipt.message} u takes it back, i says more", ink.GOOD)
+            self.flash(f"✓ {receipt.message} {back_again()}", ink.GOOD)
         else:
             again = "; try again in a moment" if receipt.category == "locked" else ""
             kept = " Your text is kept: the same key opens it again" if typed is not None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.screens.batch import NO_RIVALS, Batch
 from console.screens.deciding import why_not_change
 from console.screens.host import is_vak
@@ -27,7 +28,7 @@ class PromotingRoom(RevisingRoom):
         if not is_vak(self.signoff.opened):
             return "Only skills that a vak agent proposes can be promoted under another name"
         if self.queue.marked:
-            return "A name belongs to one skill: esc takes the marks off"
+            return keyed("A name belongs to one skill: {review.close} takes the marks off")
         item = self._item()
         if item is not None and item.subsystem != "skills":
             return "It is a note: only a skill has a name"

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.queue import QueueItem, queue_row
 from console.screens.host import is_vak
@@ -168,12 +169,15 @@ class ReviewScreen(PreviewingRoom):
     def show_queue(self, *, news: bool = True) -> None:
         """Draw the rows as they stand now; ``news``: those that were not there are new."""
         items, every = self._visible(), len(self._items)
+        before = self.queue.cursor_key
         self.queue.set_items(items, news=news)
+        if before not in (None, self.queue.cursor_key):
+            self.came_by_itself()
         count = f"{len(items):,}" if self._is_whole() else f"{len(items):,} of {every:,}"
         self.queue.border_title = Content(f"Queue ({count})")
         self.show_empty(not every, self.queue, self.preview)
         if not items:
-            self._say(_NONE if every else self._why_empty())
+            self._say(keyed(_NONE) if every else self._why_empty())
         self._show_unseen()
         self._seek_wanted()
         self.refresh_bindings()
@@ -182,13 +186,13 @@ class ReviewScreen(PreviewingRoom):
         reading = self.signoff.reading
         if reading is not None and reading.queue.broken:
             return _UNKNOWN
-        return _EMPTY_VAK if is_vak(self._opened) else _EMPTY
+        return keyed(_EMPTY_VAK if is_vak(self._opened) else _EMPTY)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         message.stop()
         self._folded = True
         self._asked = ""
-        self.let_pass()
+        self.moved()
         self.rest()
         self._show_unseen()
         self.refresh_bindings()
@@ -268,18 +272,21 @@ class ReviewScreen(PreviewingRoom):
 
 _EMPTY = (
     "Nothing waits for a decision.\n\nWhat the agent proposes appears here by itself while its"
-    " write gates are on (`signoff gate on`). u takes back the newest decision."
+    " write gates are on (`signoff gate on`). {app.undo} takes back the newest decision."
 )
 _EMPTY_VAK = (
     "Nothing waits for a decision.\n\nSkills the agent proposes appear here by themselves while"
     " skill_proposals is on in the home's settings; it writes notes at once, the Memory mode shows"
-    " them. u takes back the newest decision."
+    " them. {app.undo} takes back the newest decision."
 )
 _UNKNOWN = (
     "What waits is not known: a queue of this home cannot be read, the line above says why."
     "\n\nIt appears here by itself once that is mended."
 )
-_NONE = "No row is shown: the filter leaves all out, or they are snoozed. esc takes the filter off."
+_NONE = (
+    "No row is shown: the filter leaves all out, or they are snoozed. {review.close} takes the"
+    " filter off."
+)
 
 
 def _unfailed(item: QueueItem) -> QueueItem:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from console.ages import age
+from console.keymap import keyed
 from console.raws import raw_words
 from console.render.preview import Preview
 from console.render.queue import QueueItem
@@ -101,7 +102,7 @@ def merged(
 
 
 def _gone(item: QueueItem) -> QueueItem:
-    return replace(item, fate="gone", note="decided elsewhere; F5 clears it")
+    return replace(item, fate="gone", note=keyed("decided elsewhere; {app.reload} clears it"))
 
 
 def judged(labels: Sequence[Label], rows: Mapping[str, QueueItem]) -> list[QueueItem]:

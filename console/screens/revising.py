@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.queue import QueueItem
 from console.screens.choose import Choose
@@ -147,7 +148,7 @@ class RevisingRoom(DecidingRoom):
             self.flash(receipt.message)
         else:
             self._held.add(key)
-            said = "edited and written, not decided yet; u brings the original back"
+            said = keyed("edited and written, not decided yet; {app.undo} brings the original back")
             self.flash(f"✎ {name}: {said}", ink.GOOD)
 
 

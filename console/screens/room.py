@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar, cast
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import ClassVar, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -21,6 +22,10 @@ from console.render.hints import with_keys
 from console.screens.host import Host
 from console.widgets.bars import FlashLine, HomeBar, KeyBar, Notice
 
+T = TypeVar("T")
+
+#: Jobs whose result takes the screen: a sheet, the editor, another mode.
+TAKING = frozenset({"sheet", "origin"})
 #: Below this the screen says so instead of drawing what cannot be read.
 SMALLEST = Size(40, 10)
 
@@ -50,10 +55,10 @@ class Room(Jobs, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._stale = True
-        self._passing = False
-        #: What was said last.
+        #: What is said of the person's last key.
         self.said = ""
         self._text_title: Content | str | None = None
+        self._waiting: list[Callable[[], object]] = []
 
     # -- for subclasses --------------------------------------------------------------------
 
@@ -107,6 +112,8 @@ class Room(Jobs, Screen[None]):
         self.show_header()
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
+        while self._waiting and self.is_active:
+            self._waiting.pop(0)()
         self.show_header()
         self.refresh_if_stale()
 
@@ -114,7 +121,6 @@ class Room(Jobs, Screen[None]):
         """Something in the home changed; read again now, or when the screen is seen next."""
         if areas & self.AREAS:
             self._stale = True
-        self._passing = False
         if self.is_current:
             self.refresh_if_stale()
 
@@ -146,14 +152,23 @@ class Room(Jobs, Screen[None]):
         if self.is_current and not self.has_class("-inside"):
             (text if empty else rows).focus()
 
-    def flash(self, message: str, style: str = "", *, passing: bool = False) -> None:
-        """Say what became of the person's last key; ``passing`` words go with the cursor."""
-        self._passing, self.said = passing, message
+    def flash(self, message: str, style: str = "") -> None:
+        """Say what became of the person's last key, until they press another: see :meth:`takes`."""
+        self.said = message
         self.query_one(FlashLine).say(ink.line(with_keys(message), style))
 
-    def let_pass(self) -> None:
-        """The cursor is on another row: what was said of the last one is over."""
-        if self._passing:
+    def takes(self, action: str) -> bool:
+        """A key asks for ``action``, here or in a widget: whether it may run.
+
+        The person moved on, so what was said of the key before is over.
+        """
+        if self.said:
+            self.flash("")
+        return True
+
+    def on_mouse_down(self) -> None:
+        """A click moves on as a key does."""
+        if self.said:
             self.flash("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -163,6 +178,40 @@ class Room(Jobs, Screen[None]):
         name = str(parameters[0]) if action == "note" and parameters else action
         return None if self.why_not(name) else True
 
+    # -- jobs ------------------------------------------------------------------------------
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is to be shown here once the person is back."""
+        return bool(self._waiting)
+
+    def when_in_front(self, show: Callable[[], object]) -> None:
+        """Run ``show`` now, or as soon as no other mode and no sheet is before this one.
+
+        A question that comes up elsewhere would be answered by keys meant for other things.
+        """
+        if self.is_active:
+            show()
+        else:
+            self._waiting.append(show)
+            self.signoff.show_headers()
+
+    def start_job(
+        self,
+        group: str,
+        work: Callable[[], T],
+        done: Callable[[T], None],
+        failed: Callable[[Exception], None],
+        *,
+        every: bool = False,
+    ) -> None:
+        """As :meth:`Jobs.start_job`; what takes the screen waits until this mode is in front."""
+
+        def taking(value: T) -> None:
+            self.when_in_front(partial(done, value))
+
+        super().start_job(group, work, taking if group in TAKING else done, failed, every=every)
+
     def job_failed(self, problem: Exception) -> None:
-        """A job ended in an error: named ones are said, others shown as a problem."""
-        self.signoff.show_problem(problem)
+        """A job ended in an error that nobody foresaw."""
+        self.when_in_front(partial(self.signoff.show_problem, problem))

@@ -12,6 +12,7 @@ from textual.events import Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.keymap import keyed
 from console.render.sessions import Facets, turned
 from console.screens.choose import Choose
 from console.screens.room import bindings_of
@@ -71,7 +72,6 @@ class SessionsScreen(ListingRoom):
         message.stop()
         if message.rows.display and not self._back:
             self.after_arrival = None
-            self.let_pass()
             self.rest()
             self.refresh_bindings()
 
@@ -102,7 +102,7 @@ class SessionsScreen(ListingRoom):
         rows = self.hits if self.seeks else self.rows
         place = rows.cursor_index
         if place is None or not 0 <= place + step < len(rows.items):
-            self.flash("No further session " + ("below" if step > 0 else "above"), passing=True)
+            self.flash("No further session " + ("below" if step > 0 else "above"))
             return
         self.end_visit()
         rows.move_to(rows.items[place + step].key)
@@ -158,15 +158,16 @@ class SessionsScreen(ListingRoom):
         if action == "open" and not (self.hits if self.seeks else self.rows).items:
             return "No conversation is listed"
         if action in ("save_view", "order", "tools") and not self.seeks:
-            return "Nothing is looked for: / searches"
-        if action == "hit" and not (self._read is not None and self._read.hits):
-            return "Nothing is looked for: / searches" if not self.seeks else None
+            return keyed("Nothing is looked for: {sessions.search} searches")
+        no_hits = self._read is None or not self._read.hits
+        if action == "hit" and no_hits and not self.seeks:
+            return keyed("Nothing is looked for: {sessions.search} searches")
         return None
 
     def _let(self, facets: Facets, said: str) -> None:
         self._facets = facets
         self._limit = LIMIT
-        self.flash(said, passing=True)
+        self.flash(said)
         self.list_again()
         if self.seeks:
             self.search(self._line)
@@ -194,7 +195,7 @@ class SessionsScreen(ListingRoom):
 
     def action_order(self) -> None:
         self._order = _ORDERS[(_ORDERS.index(self._order) + 1) % len(_ORDERS)]
-        self.flash(f"Hits: {self._order} first", passing=True)
+        self.flash(f"Hits: {self._order} first")
         self.search(self._line)
 
     def action_sources(self) -> None:

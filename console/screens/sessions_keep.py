@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.places import short
 from console.render import ink
 from console.render.line import Line, wrapped
@@ -179,7 +180,8 @@ class KeepingRoom(BelongingRoom):
 
                 return bookmarks(opened).add(part, key, said.strip(), opened.clock())
 
-            self.keep(add, "Bookmarked; B lists them, b takes it away")
+            ways = "{sessions.bookmarks} lists them, {sessions.bookmark} takes it away"
+            self.keep(add, keyed(f"Bookmarked; {ways}"))
 
         ask = NoteScreen("Bookmark this message", "keeps it", "a note, or nothing")
         self.app.push_screen(ask, note)
@@ -188,7 +190,8 @@ class KeepingRoom(BelongingRoom):
         opened = self.signoff.opened
         kept = self._kept.bookmarks if self._kept is not None else ()
         if not kept or opened is None:
-            self.flash("There is no bookmark yet; b on a message makes one")
+            makes = keyed("{sessions.bookmark} on a message makes one")
+            self.flash(f"There is no bookmark yet; {makes}")
             return
 
         def work() -> dict[str, str]:
@@ -225,7 +228,7 @@ class KeepingRoom(BelongingRoom):
 
                 return bookmarks(opened).save_view(name, query, opened.clock())
 
-            self.keep(change, "Saved; S lists the saved searches")
+            self.keep(change, keyed("Saved; {sessions.views} lists the saved searches"))
 
         ask = NoteScreen("Save this search under a name", "saves it", "a name")
         self.app.push_screen(ask, save)
@@ -233,7 +236,8 @@ class KeepingRoom(BelongingRoom):
     def action_views(self) -> None:
         views = self._kept.views if self._kept is not None else ()
         if not views:
-            self.flash("No search is saved yet; s saves the one on screen")
+            saves = keyed("{sessions.save_view} saves the one on screen")
+            self.flash(f"No search is saved yet; {saves}")
             return
         words = [f"{view.name}: {view.query}" for view in views]
 

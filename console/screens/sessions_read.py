@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.message import when
 from console.render.sessions import name_of
@@ -23,12 +24,14 @@ from core import text
 from core.conversations import Message
 
 if TYPE_CHECKING:
-    from console.screens.sessions_past import Conversation
+    from console.screens.sessions_conversation import Conversation
     from core.errors import SignoffError
     from core.recall.query import Query
 
 #: Characters a terminal's clipboard may be asked to hold.
 COPIED = 1_000_000
+_GONE = "This conversation is not there any more. {app.reload} reads the list again."
+_NONE_SHOWN = "No message is shown; {sessions.roles} and {sessions.undone} show more"
 #: Which roles are shown, one after the other, and how that is said.
 ROLES: tuple[tuple[frozenset[str] | None, str], ...] = (
     (None, ""),
@@ -106,7 +109,7 @@ class ReadingRoom(Room):
         turn, query = self._turn, self._query
 
         def work() -> Conversation | None:
-            from console.screens.sessions_past import open_conversation
+            from console.screens.sessions_conversation import open_conversation
 
             return open_conversation(
                 opened, target.session_id, query, lambda: turn != self._turn, read
@@ -119,9 +122,9 @@ class ReadingRoom(Room):
             return
         if read is None:
             self._read = None
-            self.say("This conversation is not there any more. F5 reads the list again.")
+            self.say(keyed(_GONE))
             return
-        from console.screens.sessions_past import finder
+        from console.screens.sessions_conversation import finder
 
         self.trouble_over()
         self._read, self._hit = read, (0, 0)
@@ -196,7 +199,7 @@ class ReadingRoom(Room):
         turn = self._turn
 
         def work() -> Conversation | None:
-            from console.screens.sessions_past import open_conversation
+            from console.screens.sessions_conversation import open_conversation
 
             return open_conversation(
                 opened, read.asked, read.query, cancelled=lambda: turn != self._turn
@@ -210,7 +213,7 @@ class ReadingRoom(Room):
         if now is None:
             self.flash("This conversation is not there any more", ink.WARNING)
             return
-        from console.screens.sessions_past import finder
+        from console.screens.sessions_conversation import finder
 
         self.trouble_over()
         self._read = now
@@ -288,7 +291,6 @@ class ReadingRoom(Room):
         message.stop()
         self._number = (message.number, message.total)
         self._show_place()
-        self.let_pass()
         self.refresh_bindings()
 
     def on_transcript_view_unseen_changed(self, message: Transcript.UnseenChanged) -> None:
@@ -312,7 +314,7 @@ class ReadingRoom(Room):
         """Why nothing can be done with the message at the cursor; ``None`` if it can."""
         if self._read is None or not self._read.outline:
             return "No conversation is open"
-        return None if self.message_id is not None else "No message is shown; p and X show more"
+        return None if self.message_id is not None else keyed(_NONE_SHOWN)
 
     def action_roles(self) -> None:
         self._roles = (self._roles + 1) % len(ROLES)
@@ -326,9 +328,9 @@ class ReadingRoom(Room):
         self.transcript.narrow(self._shown())
         self._show_title()
         said = ROLES[self._roles][1] or "all roles"
-        self.flash(f"Shown: {said}{', undone too' if self._undone else ''}", passing=True)
+        self.flash(f"Shown: {said}{', undone too' if self._undone else ''}")
         if self._read is not None and not len(self.transcript.outline):
-            self.flash("No message is shown; p and X show more", passing=True)
+            self.flash(keyed(_NONE_SHOWN))
 
     def action_copy(self) -> None:
         self.with_message(self._copy)

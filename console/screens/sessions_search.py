@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.timer import Timer
 
+from console.keymap import key_of, keyed
 from console.render import ink
 from console.render.sessions import Facets, HitItem, hit_row
 from console.screens.sessions_index import FeedingRoom
@@ -74,7 +75,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         self.remove_class("-inside")
         self.bar.begin()
         words = "tab completes source: role: after: before: title: in:, enter goes to the hits"
-        self.flash(words, passing=True)
+        self.flash(words)
 
     def on_search_bar_changed(self, message: SearchBar.Changed) -> None:
         message.stop()
@@ -312,7 +313,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         said = f"No further hit {'below' if step > 0 else 'above'}"
         if len(self._line.split()) > 1:
             said += ": a hit is a message that answers all of it, › also marks single words"
-        self.flash(said, passing=True)
+        self.flash(said)
 
     def target_of(self, item: HitItem) -> Target:
         """Where a hit is, or coming up from below the last of its session."""
@@ -352,16 +353,17 @@ def _nothing(results: Results, facets: Facets) -> str:
     if found is None:
         return "Nothing is found."
     said = [f"No conversation answers “{found.effective or results.text}”."]
-    said += [f"{words}: enter, then {key}." for words, key in left_out(found, facets)]
-    said.append("esc ends the search. / changes it.")
+    enter = keyed("{sessions.open}")
+    said += [f"{words}: {enter}, then {key}." for words, key in left_out(found, facets)]
+    said.append(keyed("{sessions.close} ends the search. {sessions.search} changes it."))
     return "\n\n".join(said)
 
 
 def left_out(found: Found, facets: Facets) -> list[tuple[str, str]]:
     """Hits that are not shown, each with the key that shows them."""
     counts = (
-        (found.tool_output, "in tool output", "t", facets.tools),
-        (found.hidden_sources, "in hidden sources", "H", facets.hidden),
-        (found.undone, "undone", "X", facets.undone),
+        (found.tool_output, "in tool output", "sessions.tools", facets.tools),
+        (found.hidden_sources, "in hidden sources", "sessions.let.hidden", facets.hidden),
+        (found.undone, "undone", "sessions.undone", facets.undone),
     )
-    return [(f"{n:,} more {words}", key) for n, words, key, on in counts if n and not on]
+    return [(f"{n:,} more {words}", key_of(key)) for n, words, key, on in counts if n and not on]

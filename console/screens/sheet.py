@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.screen import ModalScreen
 
+from console.keymap import keyed
 from console.render.line import Line
 from console.widgets.lines import LineView
 
@@ -52,7 +53,7 @@ class Sheet(ModalScreen[None]):
 
     def _say_keys(self, view: LineView) -> None:
         """Say that there is more than what is in view."""
-        more = "j k scroll, " if view.max_scroll_y else ""
+        more = keyed("{lines.down} {lines.up} scroll, ") if view.max_scroll_y else ""
         self._box.border_subtitle = Content(f"{more}esc closes")
 
     def action_close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from console.keymap import keyed
 from console.render.skills_history import HistoryItem, history_lines
 from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
@@ -80,7 +81,7 @@ class SkillsScreen(SkillCurating):
 
     def _why_not_edit(self) -> str | None:
         if self._archived:
-            return "It is in the archive: b brings it back, then edit it"
+            return keyed("It is in the archive: {skills.restore} brings it back, then edit it")
         row = self.row
         if self.borrowed is not None:
             return f"It belongs to a {self.borrowed.origin}: it is read-only here"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import back_again, keyed
 from console.render import ink
 from console.render.skills_plans import plan_lines, several_lines
 from console.screens.bulk import Bulk
@@ -47,7 +48,7 @@ class SkillActing(SkillPages):
         """Why ``verb`` cannot be done to the chosen skills, as far as the table knows."""
         rows, board = self.chosen(), self._board
         if self._archived:
-            return f"It is in the archive: b brings it back, then {verb} it"
+            return keyed(f"It is in the archive: {{skills.restore}} brings it back, then {verb} it")
         if self.borrowed is not None:
             return f"It belongs to a {self.borrowed.origin}: it is read-only here"
         if not rows or board is None:
@@ -64,7 +65,7 @@ class SkillActing(SkillPages):
         if skill.provenance == "bundled" and not board.settings.prune_builtins:
             return f"{skill.name} is bundled, and curator.prune_builtins is off: it never ages"
         if verb == "archive" and skill.pinned:
-            return f"{skill.name} is pinned: p takes the pin off"
+            return f"{skill.name} is pinned: " + keyed("{skills.pin} takes the pin off")
         return None
 
     # -- pin -----------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ class SkillActing(SkillPages):
         elif receipt.journal is None:
             self.flash(f"= {receipt.message}", ink.LABEL)
         else:
-            self.flash(f"✓ {receipt.message} u takes it back, i says more", ink.GOOD)
+            self.flash(f"✓ {receipt.message} {back_again()}", ink.GOOD)
 
     def _all(self, found: Sequence[tuple[Planner, Planned]], word: str) -> None:
         """Decide several as one bulk step, one a turn so that the screen keeps moving."""
@@ -221,7 +222,7 @@ class SkillActing(SkillPages):
     def _say_of_all(self, receipts: Sequence[Receipt], word: str) -> None:
         done = sum(receipt.ok for receipt in receipts)
         failed = [receipt for receipt in receipts if not receipt.ok]
-        parts = [f"✓ {done:,} {word}, u takes them back as one"] if done else []
+        parts = [keyed(f"✓ {done:,} {word}, {{app.undo}} takes them back as one")] if done else []
         if failed:
             parts.append(f"✗ {len(failed):,} not: {failed[0].message}")
         self.flash("; ".join(parts), ink.DANGER if failed else ink.GOOD)

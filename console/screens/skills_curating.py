@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.places import short
 from console.render import ink
 from console.render.planned import planned_lines
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from core.homes.hermes.curator.rollback import Difference
     from core.homes.hermes.curator.snapshots import Snapshot
     from core.model import Receipt
+
+_KEPT = "Your text is kept: {skills.edit} opens it again"
 
 
 class SkillCurating(SkillRestoring):
@@ -217,7 +220,7 @@ class SkillCurating(SkillRestoring):
         outcome, folder = planned.plan.outcome, row.skill.folder
         if not same or not outcome.lands:
             why = outcome.message if same else f"{folder} changed while you edited it."
-            self.flash(f"✗ {why} Your text is kept: e opens it again", ink.DANGER)
+            self.flash(f"✗ {why} {keyed(_KEPT)}", ink.DANGER)
             return
 
         def written(receipt: Receipt) -> None:
@@ -228,7 +231,7 @@ class SkillCurating(SkillRestoring):
             if agreed:
                 self.carry(lambda _: planned, folder, written)
             else:
-                self.flash("Nothing was written. Your text is kept: e opens it again", ink.LABEL)
+                self.flash(f"Nothing was written. {keyed(_KEPT)}", ink.LABEL)
 
         draw = partial(planned_lines, outcome)
         self.app.push_screen(Confirm(f"Edit {row.skill.name}", "writes it", draw), answered)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.keymap import keyed
 from console.render.skills_plans import plan_lines
 from console.screens.note import NoteScreen
 from console.screens.offer import Offer, Way
@@ -66,7 +67,7 @@ class SkillRestoring(SkillActing):
             return None
         if self._archived:
             return "There is no package to restore"
-        return "The archive holds no copy of it; t shows what it holds"
+        return keyed("The archive holds no copy of it; {skills.other_side} shows what it holds")
 
     def action_restore(self) -> None:
         copies = self.copies_of_chosen()

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.skills import (
     ARCHIVE_SORTS,
@@ -47,8 +48,10 @@ _EMPTY = (
     "This home has no skills yet.\n\nWhat the agent teaches itself appears here, with when it would"
     " be aged out and why."
 )
-_NO_ARCHIVE = "The archive is empty: nothing was archived yet. t goes back to the skills."
-_NONE = "No row is shown: the filter leaves all out. esc takes it off."
+_NO_ARCHIVE = (
+    "The archive is empty: nothing was archived yet. {skills.other_side} goes back to the skills."
+)
+_NONE = "No row is shown: the filter leaves all out. {skills.close} takes it off."
 
 
 class SkillTable(Filtered, Browser):
@@ -129,14 +132,14 @@ class SkillTable(Filtered, Browser):
         nothing = not (self._archive if self._archived else self._items)
         self.show_empty(nothing and not self._archived, self.rows, self.detail)
         if not self.rows.items:
-            self.say(self._why_empty() if nothing else _NONE)
+            self.say(self._why_empty() if nothing else keyed(_NONE))
         self.refresh_bindings()
 
     def _why_empty(self) -> str:
         if self._archived:
-            return _NO_ARCHIVE
-        archive = f"\n\nt shows the archive ({len(self._archive):,})." if self._archive else ""
-        return _EMPTY + archive
+            return keyed(_NO_ARCHIVE)
+        archive = keyed(f"\n\n{{skills.other_side}} shows the archive ({len(self._archive):,}).")
+        return _EMPTY + archive if self._archive else _EMPTY
 
     def _show_heads(self) -> None:
         here = self._archived
@@ -144,7 +147,8 @@ class SkillTable(Filtered, Browser):
         self.query_one("#heads", Heads).say(head)
         skills = _count("Skills", self.query_one("#rows", RowList), self._items)
         archive = _count("Archive", self.query_one("#archive", RowList), self._archive)
-        titles = (f"t {skills}", archive) if here else (skills, f"t {archive}")
+        other = keyed("{skills.other_side} ")
+        titles = (other + skills, archive) if here else (skills, other + archive)
         box = self.query_one("#skills")
         box.border_title = Content.assemble(
             (titles[0], ink.LABEL if here else ""), "  ", (titles[1], "" if here else ink.LABEL)

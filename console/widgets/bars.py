@@ -13,7 +13,7 @@ from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
 #: The end of a sentence that names the keys for what was done.
-_KEYS = re.compile(r"[ ;,]*(?:\(\S+; )?u takes (?:it|them) back[^.:]*$")
+_KEYS = re.compile(r"[ ;,]*(?:\(\S+; )?\S+ takes (?:it|them) back[^.:]*$")
 
 
 class HomeBar(Static):

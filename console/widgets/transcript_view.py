@@ -17,6 +17,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from console.jobs import Jobs
+from console.keymap import keyed
 from console.render.message import Row
 from console.render.prepared import Find, Prepared, prepare
 from console.widgets.cells import cut
@@ -233,7 +234,9 @@ class TranscriptView(Jobs, Widget, can_focus=True, inherit_bindings=False):
     def _failed(self, group: str, count: int, ids: Sequence[int], problem: Exception) -> None:
         self._loading.discard(group)
         if count == self._round:
-            self._pages.fail(ids, "This message cannot be read now; enter tries again")
+            self._pages.fail(
+                ids, keyed("This message cannot be read now; {lines.open} tries again")
+            )
             self.post_message(self.LoadFailed(self, problem))
         self._changed()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from console.screens.sessions_past import Conversation, open_conversation
+from console.screens.sessions_conversation import Conversation, open_conversation
 from core.desk.opening import Opened
 from core.desk.past import past
 from core.desk.searching import Request, read_query

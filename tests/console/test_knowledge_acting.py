@@ -234,11 +234,13 @@ async def test_undo_from_the_palette_is_that_of_the_notes(home: Path) -> None:
 async def test_the_receipt_says_what_was_done(home: Path) -> None:
     async with knowledge_on(home, "tallyport") as console:
         await on(console, "lock")
-        await console.press("A", "i")
+        await console.press("A")
+        await console.press("i")
         assert isinstance(console.app.screen, Sheet)
         assert f"{IDS['lock'][:8]} was archived" in console.words
         assert "Journal entry 1" in console.words
-        await console.press("escape", "u", "i")
+        await console.press("escape", "u")
+        await console.press("i")
         assert "next session" not in console.words
 
 

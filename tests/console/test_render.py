@@ -202,7 +202,7 @@ def test_a_problem_fits(message: str, width: int) -> None:
 @pytest.mark.parametrize("kind", ["hermes", "vak"])
 @pytest.mark.parametrize("mode", MODES)
 def test_help_fits(mode: str, kind: str, width: int) -> None:
-    check((line.content for line in help_lines(mode, kind, {}, width)), width)
+    check((line.content for line in help_lines(mode, kind, width)), width)
 
 
 # -- the queue -----------------------------------------------------------------------------

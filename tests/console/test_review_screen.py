@@ -293,7 +293,7 @@ async def test_gone_rows_say_so_and_f5_lets_them_leave(home: Path) -> None:
         record(home, READY_USER).unlink()
         await console.reload()
         row = console.row(READY_USER)
-        assert (row.word, row.note) == ("gone", "decided elsewhere; F5 clears it")
+        assert (row.word, row.note) == ("gone", "decided elsewhere; f5 clears it")
         assert console.review.queue.cursor_item is row
         assert greyed(console, "approve")
         assert greyed(console, "reject")

@@ -83,10 +83,12 @@ async def test_the_receipt_names_keys_where_the_command_line_names_commands(
         items = console.review.queue.items
         rival = next(item for item in items if item.rivals and item.status == "ready")
         await console.at(rival.id)
-        await console.press("a", "i")
+        await console.press("a")
+        await console.press("i")
         assert "rival waits: X (refuse rivals)." in console.words
         assert "signoff" not in console.words
-        await console.press("escape", "u", "i")
+        await console.press("escape", "u")
+        await console.press("i")
         assert "It waits again in Review (1)." in console.words
 
 
