@@ -209,7 +209,8 @@ class Found:
     ``corrected`` the words that were found only in another spelling (asked, found). ``tool_output``
     and ``hidden_sources`` count the hits left out by the filters, ``undone`` those taken back.
     ``is_whole``: every match was looked at, else there may be more sessions than
-    ``total_sessions``. ``note`` says what the engine could not do, in words; ``""`` for nothing.
+    ``total_sessions``, and where the index answered some of these may have been taken back.
+    ``note`` says what the engine could not do, in words; ``""`` for nothing.
     """
 
     query: str

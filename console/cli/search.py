@@ -120,7 +120,9 @@ def _print(session: Session, found: Found, names: Mapping[str, str]) -> None:
     if said:
         paint.tell(f"Left out: {paint.listed(said)}", "dim")
     more = found.total_sessions - len(found.hits)
-    count = ("" if found.is_whole else "at least ") + paint.count(found.total_sessions, "session")
+    # The index counts what was taken back as well, until it is looked at.
+    rough = "about " if found.engine is Engine.INDEX else "at least "
+    count = ("" if found.is_whole else rough) + paint.count(found.total_sessions, "session")
     rest = f", {more:,} of them not shown: --limit {found.total_sessions}" if more > 0 else ""
     note = f"; {found.note}" if found.note else ""
     paint.tell(f"{count}{rest} · answered by the {found.engine}{note}", "dim")

@@ -78,7 +78,7 @@ def gather(
             newest = _newest(db, asked, later)
         found = _gathered(answer.hits, looked, newest, order, Gathering(filters, limit))
         full = {each for each, its in _by_category(answer.hits).items() if its == limits[each]}
-        found.is_whole = not full
+        found.is_whole = not full and not found.unseen
         if rounds == ROUNDS or _are_enough(found, full, people):
             break
         people = len(found.people)

@@ -16,6 +16,7 @@ from core.homes.base import Kind
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions import searching as database
 from core.homes.hermes.sessions.opening import Database, reading
+from core.homes.hermes.sessions.store import working_in
 from core.homes.hermes.sessions.titles import Titled, Titles
 from core.recall.gather import Gathering, Group, Verdict, judge
 from core.recall.index import Category
@@ -80,9 +81,16 @@ def search(
         db.expect_conversations()
         if query.is_empty:
             return _listed(opened, db, query, request)
-        answer = _by_index(opened, db, query, request) or _by_database(db, query, request)
+        sessions = _narrowed(opened, db, query.filters)
+        answer = _by_index(opened, db, query, request, sessions)
+        answer = answer or _by_database(db, query, request)
         gathering = answer.gathering
-        by_title = titled(opened, db, answer.query, gathering)
+        by_title = titled(opened, db, answer.query, gathering, sessions)
+        best = _at_hits(opened, db, answer, request, by_title)
+        by_title = sorted(
+            [best.get(each.place.session_id, each) for each in by_title],
+            key=lambda group: -(group.place.at or 0.0),
+        )
         named = {group.place.session_id for group in by_title}
         others = [each for each in gathering.groups() if each.place.session_id not in named]
         groups = [*by_title, *others][: request.limit]
@@ -95,7 +103,8 @@ def search(
         effective=query.effective,
         engine=answer.engine,
         hits=hits,
-        total_sessions=len(named | {*gathering.people, *gathering.cron}) + gathering.unseen,
+        total_sessions=len(named | {*gathering.people, *gathering.cron})
+        + max(0, gathering.unseen - len(best)),
         is_whole=gathering.is_whole,
         literally=query.literally,
         corrected=answer.corrected,
@@ -117,12 +126,17 @@ class _Answer:
     note: str = ""
 
 
-def _by_index(opened: Opened, db: Database, query: Query, request: Request) -> _Answer | None:
+def _by_index(
+    opened: Opened,
+    db: Database,
+    query: Query,
+    request: Request,
+    sessions: frozenset[str] | None,
+) -> _Answer | None:
     index = index_of(opened)
     state = ready(opened, db, index)
     if state is None:
         return None
-    sessions = _narrowed(opened, db, query.filters)
     found = by_index.gather(
         db, index, state.through_id, query, request.order, request.limit, sessions
     )
@@ -138,7 +152,7 @@ def _narrowed(opened: Opened, db: Database, filters: Filters) -> frozenset[str] 
         needle, titles = filters.title.casefold(), _TITLES.of(db, opened.found.home)
         found = frozenset(each.id for each in titles if needle in each.title.casefold())
     if filters.workspace:
-        here = fulltext.working_in(db, filters.workspace)
+        here = working_in(db, opened.found.home, filters.workspace)
         found = here if found is None else found & here
     return found
 
@@ -146,6 +160,24 @@ def _narrowed(opened: Opened, db: Database, filters: Filters) -> frozenset[str] 
 def _by_database(db: Database, query: Query, request: Request) -> _Answer:
     found = database.gather(db, query, query.filters, request.order, request.limit)
     return _Answer(found.gathering, query, found.engine, note=found.note)
+
+
+def _at_hits(
+    opened: Opened, db: Database, answer: _Answer, request: Request, named: Sequence[Group]
+) -> dict[str, Group]:
+    """The best hits of sessions that are named for their title, by their ids: of those of which no
+    match was looked at."""
+    gathering, query = answer.gathering, answer.query
+    met = gathering.people | gathering.cron
+    unmet = frozenset(each.place.session_id for each in named) - met.keys()
+    if not unmet or (gathering.is_whole and not gathering.unseen):
+        return {}
+    if answer.engine is not Engine.INDEX:
+        return database.firsts(db, query, request.order, unmet)
+    found = _by_index(opened, db, query, request, unmet)
+    if found is None or found.corrected:
+        return {}
+    return found.gathering.people | found.gathering.cron
 
 
 def matches_in(
@@ -203,15 +235,22 @@ def _joined(first: Filters, second: Filters) -> Filters:
     )
 
 
-def titled(opened: Opened, db: Database, query: Query, gathered: Gathering) -> list[Group]:
-    """Sessions whose title answers the query, the newest first, at most :data:`TITLED`.
+def titled(
+    opened: Opened,
+    db: Database,
+    query: Query,
+    gathered: Gathering,
+    sessions: frozenset[str] | None = None,
+) -> list[Group]:
+    """Those of ``sessions`` (all, if ``None``) whose title answers the query, the newest first, at
+    most :data:`TITLED`.
 
     Each stands at its first hit, or where nothing in it matches at its first message. They are
     looked at in the order of their newest message, until no other can stand before those found.
     """
     known = gathered.people | gathered.cron
     found: list[tuple[Group, Titled]] = []
-    waiting = _named(db, query, _TITLES.of(db, opened.found.home))
+    waiting = _named(query, _TITLES.of(db, opened.found.home), sessions)
     count = TITLED
     while some := list(islice(waiting, count)):
         if len(found) == TITLED and (found[-1][0].place.at or 0.0) > some[0].newest:
@@ -237,19 +276,17 @@ def _title_order(group: Group, titled: Titled, is_known: bool) -> tuple[float, b
     return -(group.place.at or 0.0), not is_known, titled.title
 
 
-def _named(db: Database, query: Query, titles: Sequence[Titled]) -> Iterator[Titled]:
+def _named(
+    query: Query, titles: Sequence[Titled], sessions: frozenset[str] | None
+) -> Iterator[Titled]:
     """The titles that answer the query, of sessions that its filters may let in."""
     for needle in needles(query):
         titles = [each for each in titles if needle in each.flat]
     filters = query.filters
-    among = fulltext.working_in(db, filters.workspace) if filters.workspace else None
-    if filters.session_id:
-        among = frozenset([filters.session_id])
-    wanted = filters.title.casefold()
     for each in titles:
-        if among is not None and each.id not in among:
+        if sessions is not None and each.id not in sessions:
             continue
-        if wanted not in each.title.casefold():
+        if filters.session_id and each.id != filters.session_id:
             continue
         if filters.after is not None and each.newest < filters.after:
             continue

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.conversations import Engine, Found
+from core.desk import searching
 from tests.console.plain import Cli
 from tests.core.hermes.sessions.homes import fixture_home
 
@@ -128,6 +130,37 @@ def test_search_says_what_it_did(past: tuple[Cli, str]) -> None:
     said = cli("--home", home, "search", "--", "--flag")
     assert said.code == 0
     assert "read word by word" in said.out
+
+
+def test_a_mistyped_filter_is_said(past: tuple[Cli, str]) -> None:
+    cli, home = past
+    note = "No filter is called soruce:, so it was searched as words. Did you mean source:cli?"
+    assert cli("--home", home, "search", "docker soruce:cli", "--json").json["note"] == note
+    assert note in " ".join(cli("--home", home, "search", "docker soruce:cli").out.split())
+
+
+@pytest.mark.parametrize(
+    ("engine", "is_whole", "said"),
+    [
+        (Engine.INDEX, True, "7 sessions"),
+        (Engine.INDEX, False, "about 7 sessions"),
+        (Engine.DATABASE, False, "at least 7 sessions"),
+    ],
+)
+def test_a_total_claims_no_more_than_is_known(
+    past: tuple[Cli, str],
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Engine,
+    is_whole: bool,
+    said: str,
+) -> None:
+    """What the index counts and nobody looked at may have been taken back."""
+    cli, home = past
+    found = Found("x", "x", engine, total_sessions=7, is_whole=is_whole)
+    monkeypatch.setattr(searching, "search", lambda *_: found)
+    lines = cli("--home", home, "search", "x").out.split("\n")
+    assert f"{said}, 7 of them not shown: --limit 7 · answered by the {engine}" in lines
+    assert cli("--home", home, "search", "x", "--json").json["total_is_exact"] is is_whole
 
 
 def test_a_hit_without_a_title_is_called_by_how_it_began(past: tuple[Cli, str]) -> None:

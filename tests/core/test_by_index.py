@@ -209,6 +209,47 @@ def test_messages_behind_those_looked_at_are_counted(tmp_path: Path) -> None:
     few = ask(home, tmp_path, 3, Order.RANKED, on=True)
     assert [hit.more for hit in few.hits] == [19] * 3
     assert few.total_sessions == 5
+    # Sessions of which nothing was looked at may have been taken back.
+    assert not few.is_whole
+    assert ask(home, tmp_path, 20, Order.RANKED, on=True).is_whole
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("order", Order)
+def test_a_title_stands_at_its_best_hit_behind_those_looked_at(
+    tmp_path: Path, order: Order, on: bool
+) -> None:
+    """It stood at the first message of its session, whatever that said."""
+    home = make_home(tmp_path / "home")
+    titled = [{"id": f"titled{n}", "title": f"Harbour {n}"} for n in range(3)]
+    insert(home, "sessions", *titled, *({"id": f"s{n}"} for n in range(40)))
+    loud = [{"session_id": f"s{n}", "content": "harbour " * 3} for n in range(40) for _ in range(9)]
+    far = "the harbour, " + "far from here, " * 40
+    said = [
+        {"session_id": f"titled{n}", "content": content, "timestamp": AT + n}
+        for n in range(3)
+        for content in ("hello", far, "harbour " * 2, far)
+    ]
+    before, behind = (loud[:180], loud[180:]) if order is Order.RANKED else (loud, loud)
+    insert(home, "messages", *before, *said, *behind)
+    found = ask(home, tmp_path, 4, order, on=on)
+    best = {Order.RANKED: 2, Order.NEWEST: 3, Order.OLDEST: 1}[order]
+    assert [(hit.session_id, hit.message_id) for hit in found.hits[:3]] == [
+        (f"titled{n}", len(before) + 4 * n + best + 1) for n in (2, 1, 0)
+    ]
+    assert all(hit.in_title and hit.says_it for hit in found.hits[:3])
+    assert found.total_sessions <= 43
+
+
+def test_a_title_is_counted_once(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    insert(home, "sessions", *({"id": f"s{n}", "title": f"Harbour {n}"} for n in range(5)))
+    insert(
+        home,
+        "messages",
+        *({"session_id": f"s{n}", "content": "harbour"} for n in range(5) for _ in range(20)),
+    )
+    assert ask(home, tmp_path, 2, Order.RANKED, on=True).total_sessions == 5
 
 
 @pytest.mark.parametrize("order", Order)

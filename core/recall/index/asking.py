@@ -35,16 +35,16 @@ def compiled(node: Node, category: Category, schema: tantivy.Schema) -> tantivy.
     )
 
 
-def narrowed(
-    query: tantivy.Query,
-    filters: Filters,
-    sessions: Collection[str] | None,
-    schema: tantivy.Schema,
-) -> tantivy.Query:
-    """``query`` within what the index knows of ``filters``, and within ``sessions`` if given."""
+def narrowing(
+    filters: Filters, sessions: Collection[str] | None, schema: tantivy.Schema
+) -> list[tantivy.Query]:
+    """What the index knows of ``filters``, and ``sessions`` if given; thousands of these take
+    longer to write down than to look for, so once for a search."""
     import tantivy
 
     ask = tantivy.Query
+    if sessions is not None and not sessions:
+        return [ask.empty_query()]
     within: list[tantivy.Query] = []
     for name, values in (
         (fields.SOURCE, filters.sources),
@@ -66,14 +66,16 @@ def narrowed(
                 include_upper=False,
             )
         )
-    if sessions is not None and not sessions:
-        return ask.empty_query()
+    return [ask.const_score_query(one, 0.0) for one in within]
+
+
+def narrowed(query: tantivy.Query, within: list[tantivy.Query]) -> tantivy.Query:
+    """``query`` within each of ``within``."""
+    import tantivy
+
     if not within:
         return query
-    return ask.boolean_query(
-        [(tantivy.Occur.Must, query)]
-        + [(tantivy.Occur.Must, ask.const_score_query(one, 0.0)) for one in within]
-    )
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, one) for one in (query, *within)])
 
 
 def lookup(node: Node | None, category: Category) -> tuple[str, str] | None:

@@ -307,15 +307,7 @@ class _Search:
         self.query = query
         self._terms: Node = query.terms
         self._reader = reader
-        self._sessions = sessions
-        filters = query.filters
-        self._is_narrow = sessions is not None or bool(
-            filters.sources
-            or filters.roles
-            or filters.session_id
-            or filters.after is not None
-            or filters.before is not None
-        )
+        self._within = asking.narrowing(query.filters, sessions, reader.schema)
 
     def counts(self) -> dict[Category, int]:
         """Messages of every category that answer."""
@@ -336,12 +328,11 @@ class _Search:
         return tuple(found), by_score
 
     def _ask(self, category: Category) -> tantivy.Query:
-        schema = self._reader.schema
-        query = asking.compiled(self._terms, category, schema)
-        return asking.narrowed(query, self.query.filters, self._sessions, schema)
+        query = asking.compiled(self._terms, category, self._reader.schema)
+        return asking.narrowed(query, self._within)
 
     def _count(self, category: Category) -> int:
-        whole = None if self._is_narrow else asking.lookup(self._terms, category)
+        whole = None if self._within else asking.lookup(self._terms, category)
         if whole:
             return self._reader.messages.doc_freq(*whole)
         return _counted(self._reader.messages.search(self._ask(category), 1, count=True))

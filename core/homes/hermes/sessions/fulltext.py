@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from typing import TypeVar
@@ -65,23 +65,28 @@ def ids(
     trigram: bool = False,
     beyond: int | None = None,
     cron: bool | None = None,
+    within: Collection[str] = (),
 ) -> list[int]:
     """Messages that match an FTS5 ``expression``, at most ``limit``.
 
     ``beyond`` takes up a walk by id behind that one; ``cron`` asks for those of cron jobs only, or
-    for all others. Of matches of one rank the oldest is first.
+    for all others; ``within`` for those of these sessions. Of matches of one rank the oldest is
+    first.
 
     Raises ``sqlite3.Error`` for an index that is damaged or an expression it does not take.
     """
     table = TRIGRAM if trigram else BASE
     behind = "" if beyond is None else f" AND rowid {'>' if order is Order.OLDEST else '<'} ?"
     whose = "" if cron is None else f" AND +rowid {'NOT IN' if cron else 'IN'} ({_PEOPLES})"
+    if within:
+        theirs = f"SELECT id FROM messages WHERE session_id IN ({_marks(within)})"
+        whose += f" AND +rowid IN ({theirs})"
     sql = (
         f"SELECT rowid FROM {table} WHERE {table} MATCH ?{behind}{whose}"
         f" ORDER BY {_ORDERS[order]} LIMIT ?"
     )
     edge = () if beyond is None else (beyond,)
-    return [int(row[0]) for row in db.rows(sql, (expression, *edge, limit))]
+    return [int(row[0]) for row in db.rows(sql, (expression, *edge, *within, limit))]
 
 
 def count(db: Database, expression: str, most: int, *, trigram: bool = False) -> int:
@@ -250,17 +255,6 @@ def by_source(db: Database) -> Counter[str]:
     return found
 
 
-def working_in(db: Database, workspace: str) -> frozenset[str]:
-    """The sessions whose workspace holds this, in any case."""
-    fields = chosen(("id", "git_repo_root", "cwd"), db.columns("sessions"), "sessions")
-    needle = workspace.casefold()
-    return frozenset(
-        word(key)
-        for key, root, cwd in db.rows(f"SELECT {fields} FROM sessions")
-        if needle in (word(root).strip() or word(cwd).strip()).casefold()
-    )
-
-
 def families(db: Database, sessions: Iterable[str]) -> dict[str, tuple[str, str]]:
     """The title of each session, and where its family begins: ``(root, title)``.
 
@@ -337,5 +331,5 @@ def _listed(ids: Iterable[int]) -> str:
     return ",".join(map(str, ids))
 
 
-def _marks(some: Sequence[object]) -> str:
+def _marks(some: Collection[object]) -> str:
     return ", ".join("?" * len(some))

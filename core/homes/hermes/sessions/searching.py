@@ -8,7 +8,7 @@ and gone around.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -18,7 +18,7 @@ from core.conversations import Engine, Filters, Order
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.catalogue import HIDDEN
 from core.homes.hermes.sessions.opening import Database, TimeUpError
-from core.recall.gather import CRON, Gathering
+from core.recall.gather import CRON, Gathering, Group
 from core.recall.query import All, Either, Node, Query, Term, fts, matches, wanted
 from core.recall.words import is_cjk
 
@@ -83,6 +83,20 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
         found.is_whole = False
         note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
     return Gathered(found, engine, note)
+
+
+def firsts(db: Database, query: Query, order: Order, sessions: Collection[str]) -> dict[str, Group]:
+    """The first hit of each of a few sessions by the words of the database's full text, where that
+    can tell. Raises as :func:`gather`."""
+    if not _by_words(query) or fulltext.usable(db):
+        return {}
+    found = Gathering(query.filters, len(sessions))
+    try:
+        ids = fulltext.ids(db, fts(query), order, BLOCK * len(sessions), within=sessions)
+    except sqlite3.DatabaseError:
+        return {}
+    found.add(fulltext.places(db, ids, query.filters))
+    return found.people | found.cron
 
 
 def _by_words(query: Query) -> bool:

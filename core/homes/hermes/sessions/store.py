@@ -204,6 +204,15 @@ class StateDb:
         return session_id
 
 
+def working_in(db: Database, home: Path, workspace: str) -> frozenset[str]:
+    """The sessions of the profile's folder ``home`` whose workspace holds this, in any case; a
+    little late where a listing would be."""
+    path = Path(os.path.realpath(home / DATABASE))
+    texts = _CATALOGUES.of(db, path, texts=True).catalogue.texts or {}
+    needle = workspace.casefold()
+    return frozenset(key for key, each in texts.items() if needle in each.folder)
+
+
 def _record(lineage: Lineage, part: Part, preview: str) -> Session:
     chain = tuple(each.id for each in lineage.chain(part))
     return record(part, lineage.relation(part), lineage.root(part), chain, preview)
