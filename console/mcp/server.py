@@ -31,7 +31,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as Described
 
-from console.mcp import arguments
+from console.mcp import arguments, feeding
 from console.mcp.answers import Answer, refused, whole
 from console.mcp.asking import Asker, Reports, StoppedError, silent
 from console.mcp.calls import Calls
@@ -59,7 +59,8 @@ def serve(opened: Opened, offer: Offer) -> None:
     Desk(opened, offer).calls.check()
     # A reader that waits for its next line is not woken by an interrupt: leave at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    anyio.run(_serve, opened, offer)
+    with feeding.allowed():
+        anyio.run(_serve, opened, offer)
 
 
 async def _serve(opened: Opened, offer: Offer) -> None:

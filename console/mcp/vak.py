@@ -5,6 +5,7 @@ from __future__ import annotations
 from console.mcp.answers import Answer, of_json, refused
 from console.mcp.arguments import VakRemember, VakSearch, VakSkill
 from console.mcp.asking import Asker
+from console.mcp.feeding import feed
 from console.mcp.hermes import told
 from core.desk import recalling, staging_vak
 from core.desk.opening import Opened
@@ -34,6 +35,7 @@ def session_search(opened: Opened, call: VakSearch, by: Asker) -> Answer:
         opened,
         recalling.Request(call.query, where, call.limit, call.current_session_id or None),
     )
+    feed(opened)
     return of_json(
         {
             "matches": found.matches,

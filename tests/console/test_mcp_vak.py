@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from console.mcp.server import Desk
 from console.mcp.tools import VAK as TOOLS
 from console.mcp.tools import Offer
 from core.desk.decide import Request, approve
+from core.desk.indexing import behind, index_folder
 from core.desk.opening import Opened
 from core.homes.base import Discovery, Kind
 from core.homes.hermes.staging import Caller
@@ -104,6 +106,30 @@ async def test_what_waits_says_who_proposed_it(place: Place) -> None:
     (proposal,) = [p for p in desk(place).queue().proposals if p.subsystem == "memory"]
     assert proposal.id == staged["pending_id"]
     assert proposal.raw["staged_by"]["client"] == "mcp"
+
+
+async def test_the_index_is_built_behind_the_answers_and_gives_the_same(place: Place) -> None:
+    """The first call looks at every ledger; the server takes them in meanwhile."""
+    opened = desk(place)
+    asked = {"query": "deploy script", "workspace": ATLAS}
+    assert behind(opened) > 0
+    async with client(place) as agent:
+        first = told(await agent.call_tool("session_search", asked))
+        with anyio.fail_after(60):
+            while behind(opened):
+                assert told(await agent.call_tool("session_search", asked)) == first
+                await anyio.sleep(0.05)
+        assert told(await agent.call_tool("session_search", asked)) == first
+    assert index_folder(opened).is_dir()
+
+
+async def test_no_index_is_built_where_the_person_wants_none(place: Place) -> None:
+    place.settings.write_text("search_index = false\n", encoding="utf-8")
+    async with client(place) as agent:
+        for _ in range(2):
+            asked = {"query": "deploy script", "workspace": ATLAS}
+            assert told(await agent.call_tool("session_search", asked))["matches"] > 0
+    assert not index_folder(desk(place)).exists()
 
 
 _WORDS = st.one_of(
