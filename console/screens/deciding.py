@@ -1,4 +1,4 @@
-"""Deciding what waits: one row, those marked, the dead, the rivals of what was approved."""
+"""Deciding what waits: one row, or those marked."""
 
 from __future__ import annotations
 
@@ -10,30 +10,22 @@ from typing import TYPE_CHECKING
 
 from console.keymap import keyed
 from console.render import ink
-from console.render.hints import with_keys
-from console.render.line import Line, wrapped
 from console.render.queue import QueueItem
 from console.screens.aftermath import Aftermath, could_land
 from console.screens.batch import NO_RIVALS, Batch
 from console.screens.bulk import Bulk
-from console.screens.confirm import Confirm
 from console.screens.note import NoteScreen
 from console.screens.room import Room
 from console.widgets.rows import RowList
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from core.desk.decide import Request
     from core.desk.opening import Opened
     from core.desk.review import Label, Shown
-    from core.desk.snoozing import Nap
     from core.model import Receipt
 
 #: What can land, as far as is known.
 _LANDING = ("ready", "attention", "noop", "")
-#: What can no longer apply, by the words of the queue: ``core.desk.triage.DEAD``.
-_DEAD = ("stale", "noop", "invalid")
 
 
 class DecidingRoom(Room):
@@ -94,12 +86,6 @@ class DecidingRoom(Room):
             return self._why_not_approve()
         if action == "reject":
             return self._why_not_reject()
-        if action == "snooze":
-            return self._why_not_wait()
-        if action == "refuse_dead" and not any(map(_is_dead, self.queue.items)):
-            return "Nothing on screen is known to be past applying"
-        if action == "refuse_rivals" and not self._waiting_rivals():
-            return "No rival waits of what was approved last"
         return None
 
     def _why_not_approve(self) -> str | None:
@@ -109,9 +95,13 @@ class DecidingRoom(Room):
         if item is None or item.is_settled:
             return why_not_now(item)
         if item.status not in _LANDING:
-            way = "remove it by hand" if item.by_hand else keyed("{review.reject} refuses it")
-            return f"It would not land ({item.status.replace('_', ' ')}): {way}"
+            ways = "remove it by hand" if item.by_hand else ", ".join(self.ways_out(item))
+            return f"It would not land ({item.status.replace('_', ' ')}): {ways}"
         return None
+
+    def ways_out(self, item: QueueItem) -> list[str]:
+        """What can be done with a row that would not land, each with its key."""
+        return [keyed("{review.reject} refuses it")]
 
     def _why_not_reject(self) -> str | None:
         item = self._item()
@@ -120,9 +110,6 @@ class DecidingRoom(Room):
         if item is not None and item.by_hand and not item.is_settled:
             return f"It could not be brought back: remove {item.key} by hand"
         return why_not_now(item)
-
-    def _why_not_wait(self) -> str | None:
-        return None if self.queue.marked else why_not_change(self._item())
 
     # -- one row, or those marked ----------------------------------------------------------
 
@@ -170,7 +157,7 @@ class DecidingRoom(Room):
         judged = self._labels.keys() if verb == "approve" and several else self._items.keys()
         unjudged = [item for item in taken if item.key not in judged]
         for item in unjudged:
-            self._items[item.key] = replace(item, fate="failed", note=_unjudged(item))
+            self._failed(item, _unjudged(item))
             taken.remove(item)
         self.queue.clear_marks()
         labels = [self._labels[item.key] for item in taken if item.key in self._labels]
@@ -184,10 +171,15 @@ class DecidingRoom(Room):
         rivals = self._rivals_of(taken) if verb == "approve" else NO_RIVALS
         batch = Batch(verb, len(taken), len(skipped), rivals, len(unjudged))
         if taken:
-            self._take(batch, taken, partial(_begin, self._opened, verb, request))
+            self.decide_each(batch, taken, partial(begin, self._opened, verb, request))
         else:
             self.show_queue()
             self.flash(*batch.sentence())
+
+    def _failed(self, item: QueueItem, why: str) -> None:
+        """The row says why it could not be decided, whatever a filter leaves out."""
+        self._items[item.key] = replace(item, fate="failed", note=why)
+        self._held.add(item.key)
 
     def _seal(self, item: QueueItem) -> str | None:
         if self._shown is None or self._shown.proposal.file != item.key:
@@ -196,7 +188,7 @@ class DecidingRoom(Room):
 
     # -- a bulk step -----------------------------------------------------------------------
 
-    def _take(
+    def decide_each(
         self,
         batch: Batch,
         items: Sequence[QueueItem],
@@ -224,11 +216,11 @@ class DecidingRoom(Room):
             self._items.pop(key, None)
             self._decided_at[key] = time.monotonic()
         elif item is not None:
-            self._items[key] = replace(item, fate="failed", note=receipt.message)
+            self._failed(item, receipt.message)
         if batch.add(key, receipt):
             self._left, self._done = batch.left, batch.done
             self._aftermath = Aftermath(batch, bulk.newcomers, could, time.monotonic())
-            self.flash(*batch.sentence(bulk.newcomers, len(self._waiting_rivals())))
+            self.flash(*batch.sentence(bulk.newcomers, len(self.waiting_rivals())))
         self.show_queue()
         self.rest()
 
@@ -242,11 +234,11 @@ class DecidingRoom(Room):
         if not lost:
             return
         self.signoff.remark(f"{lost[:1].upper()}{lost[1:]}.")
-        rivals = len(self._waiting_rivals())
+        rivals = len(self.waiting_rivals())
         if self.said in ("", after.batch.sentence(after.newcomers, rivals)[0]):
             self.flash(*after.batch.sentence(after.newcomers, rivals, lost))
 
-    # -- the dead, and the rivals ----------------------------------------------------------
+    # -- rivals ----------------------------------------------------------------------------
 
     def _rivals_of(self, items: Sequence[QueueItem]) -> dict[str, frozenset[str]]:
         """``key -> rows that want the same entry, file or skill``."""
@@ -261,86 +253,13 @@ class DecidingRoom(Room):
             if label is not None
         }
 
-    def _waiting_rivals(self) -> list[QueueItem]:
+    def waiting_rivals(self) -> list[QueueItem]:
         """Who wants what was decided last; nobody any more once that was taken back."""
         if not self._done.isdisjoint(self._items):
             return []
         found = (self._items.get(key) for key in self._left)
         waiting = {item.key for item in found if item is not None and not item.is_settled}
         return [item for key, item in self._items.items() if key in waiting] if waiting else []
-
-    def action_refuse_dead(self) -> None:
-        from core.desk.triage import dead
-
-        rows = [self._labels[item.key] for item in self.queue.items if item.key in self._labels]
-        self._review(dead(rows), "can no longer apply", _as_shown)
-
-    def action_refuse_rivals(self) -> None:
-        rows = [self._labels[item.key] for item in self._waiting_rivals()]
-        self._review(rows, "want what was just approved", self._as_now)
-
-    def _review(
-        self,
-        rows: Sequence[Label],
-        why: str,
-        fresh: Callable[[Sequence[Label]], Sequence[Label]],
-    ) -> None:
-        """Let a person look at ``rows``, and refuse these very rows if they agree."""
-        known = frozenset(self._items)
-
-        def decided(agreed: bool | None) -> None:
-            if not agreed:
-                return
-            found = [(row, self._items.get(row.proposal.file)) for row in rows]
-            taken = [(row, item) for row, item in found if item and not item.is_settled]
-            if not taken:
-                self.flash("All of them were decided meanwhile")
-                return
-            labels = [row for row, _ in taken]
-            batch = Batch("reject", len(taken), 0)
-            start = partial(_refuse, self._opened, partial(fresh, labels))
-            self._take(batch, [item for _, item in taken], start, known)
-
-        lines = partial(_listed, rows)
-        count = f"{len(rows):,}"
-        title = f"Refuse {count} that {why}?"
-        self.app.push_screen(Confirm(title, f"refuses {count}", lines), decided)
-
-    def _as_now(self, rows: Sequence[Label]) -> Sequence[Label]:
-        """The same records judged now: how they end is not why they are refused."""
-        from core.desk.review import label_one
-
-        judging = self._opened.judging()
-        return [label_one(self._opened.source, row.proposal, judging) for row in rows]
-
-    # -- later -----------------------------------------------------------------------------
-
-    def action_snooze(self) -> None:
-        items = [item for item in self._meant() if not item.broken]
-
-        def asked(words: str | None) -> None:
-            if words is None or not items:
-                return
-            from core.desk.decisions import time_until
-            from core.errors import UsageError
-
-            try:
-                now = self.signoff.now()
-                until = None if words.strip() == "now" else time_until(words, now)
-            except UsageError as problem:
-                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
-                return
-            self.queue.clear_marks()
-            self.signoff.naps = []
-            task = partial(_snooze, self._opened, items, until, self.signoff.naps)
-            self.signoff.write(task, self._snoozed, items[0].key)
-
-        question = f"Put off {self._named()} until"
-        self.app.push_screen(NoteScreen(question, "puts it off", "7d, 12h, a date, or now"), asked)
-
-    def _snoozed(self, key: str, receipt: Receipt) -> None:
-        self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
-        self.signoff.tell(frozenset({"queue"}))
 
 
 def _unjudged(item: QueueItem) -> str:
@@ -372,57 +291,7 @@ def meant_to_land(label: Label) -> Label:
     return label if label.status in _LANDING else replace(label, category="ok")
 
 
-def _is_dead(item: QueueItem) -> bool:
-    return item.status in _DEAD and not item.is_settled
-
-
-def _begin(opened: Opened, verb: str, request: Request) -> Iterator[Receipt]:
+def begin(opened: Opened, verb: str, request: Request) -> Iterator[Receipt]:
     from core.desk.decide import approvals, rejections
 
     return (approvals if verb == "approve" else rejections)(opened, request)
-
-
-def _refuse(opened: Opened, rows: Callable[[], Sequence[Label]]) -> Iterator[Receipt]:
-    from core.desk.decide import Request
-
-    return _begin(opened, "reject", Request((), rows=tuple(rows())))
-
-
-def _as_shown(rows: Sequence[Label]) -> Sequence[Label]:
-    return rows
-
-
-def _snooze(
-    opened: Opened, items: Sequence[QueueItem], until: datetime | None, naps: list[Nap]
-) -> Receipt:
-    """Put ``items`` off as one step, which ``naps`` remembers as far as it came."""
-    from core.desk.snoozing import put_off
-    from core.model import Receipt
-
-    # As they come: one that raises leaves those before it to be taken back.
-    naps.extend(put_off(opened, item.token, until) for item in items)
-    one = len(items) == 1
-    named = items[0].id if one else f"{len(items):,} records"
-    if until is None:
-        said = f"{named} {'is' if one else 'are'} awake again"
-    else:
-        when = until.isoformat(sep=" ", timespec="minutes").removesuffix("+00:00")
-        said = f"{named} {'sleeps' if one else 'sleep'} until {when} UTC; "
-        said += keyed(f"{{app.undo}} wakes {'it' if one else 'them'}, ")
-        said += keyed("{review.filter}is:snoozed lists what sleeps")
-    return Receipt(items[0].id, True, "ok", said)
-
-
-def _listed(rows: Sequence[Label], width: int) -> list[Line]:
-    return [
-        Line(piece)
-        for row in rows
-        for piece in wrapped(
-            ink.line(
-                f"{row.proposal.id}  {row.proposal.action} → {row.proposal.target}: ", ink.TITLE
-            )
-            + ink.line(f"{str(row.status).replace('_', ' ')} · {with_keys(row.message)}"),
-            width,
-            rest="  ",
-        )
-    ]

@@ -44,7 +44,7 @@ class PromotingRoom(RevisingRoom):
                 return
             batch = Batch("approve", 1, 0, NO_RIVALS, 0)
             start = partial(_promote, self._opened, item.token, name.strip())
-            self._take(batch, [item], start)
+            self.decide_each(batch, [item], start)
 
         question = f"Promote {item.target} as"
         self.app.push_screen(NoteScreen(question, "promotes it", "a name: a-z, 0-9, -"), named)

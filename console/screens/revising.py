@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,15 +10,20 @@ from typing import TYPE_CHECKING
 from console.keymap import keyed
 from console.render import ink
 from console.render.queue import QueueItem
+from console.screens.batch import short
 from console.screens.choose import Choose
-from console.screens.deciding import DecidingRoom, why_not_change
+from console.screens.deciding import why_not_change
 from console.screens.editor import edit_text, editor
+from console.screens.snoozing import SnoozingRoom
 
 if TYPE_CHECKING:
     from core.desk.editing import Sheet, Trial
     from core.homes.hermes.editing.parts import Part
     from core.model import Receipt
 
+#: What another text of the proposal may mend, and how a preview recommends another form of it.
+_MENDED = ("over_budget", "refused", "invalid")
+_CONVERTS = re.compile(r"`signoff edit \S+ --")
 _CONVERSIONS = {
     "splice": "Change only the fragment it names, and keep the rest of the entry",
     "clean": "Take out the invisible characters the agent refuses",
@@ -26,13 +32,29 @@ _CONVERSIONS = {
 }
 
 
-class RevisingRoom(DecidingRoom):
+class RevisingRoom(SnoozingRoom):
     """An edit is written into the record at once and judged anew; undo brings the old one back."""
 
     def why_not(self, action: str) -> str | None:
         if action in ("edit", "convert"):
             return why_not_change(self._item())
         return super().why_not(action)
+
+    def ways_out(self, item: QueueItem) -> list[str]:
+        ways = super().ways_out(item)
+        if item.status in _MENDED and not item.broken:
+            ways.insert(0, keyed("{review.edit} edits it"))
+        if any(map(_CONVERTS.search, self._said_of(item))):
+            ways.insert(0, keyed("{review.convert} changes its form"))
+        return ways
+
+    def _said_of(self, item: QueueItem) -> list[str]:
+        """What its preview says, once it is there."""
+        shown = self._shown
+        if shown is None or shown.proposal.file != item.key:
+            return []
+        outcome = shown.plan.outcome
+        return [outcome.message, *(found.message for found in outcome.findings)]
 
     def action_edit(self) -> None:
         from core.errors import SignoffError
@@ -143,13 +165,13 @@ class RevisingRoom(DecidingRoom):
 
     def _written(self, name: str, key: str, receipt: Receipt) -> None:
         if not receipt.ok:
-            self.flash(f"✗ {name}: {receipt.message}", ink.DANGER)
+            self.flash(f"✗ {receipt.message} ({short(name)})", ink.DANGER)
         elif receipt.journal is None:
             self.flash(receipt.message)
         else:
             self._held.add(key)
-            said = keyed("edited and written, not decided yet; {app.undo} brings the original back")
-            self.flash(f"✎ {name}: {said}", ink.GOOD)
+            said = keyed("Edited and written, not decided yet; {app.undo} brings the original back")
+            self.flash(f"✎ {said} ({short(name)})", ink.GOOD)
 
 
 def _operations(sheet: Sheet) -> list[tuple[int, str]]:
