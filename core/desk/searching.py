@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from itertools import islice
@@ -77,13 +78,18 @@ def search(
         return by_ledgers.search(
             opened, query, request.order, request.limit, seconds=seconds, cancelled=cancelled
         )
-    with reading(opened.found.home, seconds=seconds, cancelled=cancelled) as db:
+    with ExitStack() as stack:
+        db = stack.enter_context(reading(opened.found.home, seconds=seconds, cancelled=cancelled))
         db.expect_conversations()
         if query.is_empty:
             return _listed(opened, db, query, request)
         sessions = _narrowed(opened, db, query.filters)
         answer = _by_index(opened, db, query, request, sessions)
         answer = answer or _by_database(db, query, request)
+        if answer.is_late:
+            # What was found until then is still to be read.
+            again = reading(opened.found.home, seconds=SECONDS, cancelled=cancelled)
+            db = stack.enter_context(again)
         gathering = answer.gathering
         by_title = titled(opened, db, answer.query, gathering, sessions)
         best = _at_hits(opened, db, answer, request, by_title)
@@ -124,6 +130,7 @@ class _Answer:
     engine: Engine
     corrected: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    is_late: bool = False
 
 
 def _by_index(
@@ -159,7 +166,7 @@ def _narrowed(opened: Opened, db: Database, filters: Filters) -> frozenset[str] 
 
 def _by_database(db: Database, query: Query, request: Request) -> _Answer:
     found = database.gather(db, query, query.filters, request.order, request.limit)
-    return _Answer(found.gathering, query, found.engine, note=found.note)
+    return _Answer(found.gathering, query, found.engine, note=found.note, is_late=found.is_late)
 
 
 def _at_hits(
@@ -170,7 +177,7 @@ def _at_hits(
     gathering, query = answer.gathering, answer.query
     met = gathering.people | gathering.cron
     unmet = frozenset(each.place.session_id for each in named) - met.keys()
-    if not unmet or (gathering.is_whole and not gathering.unseen):
+    if not unmet or answer.is_late or (gathering.is_whole and not gathering.unseen):
         return {}
     if answer.engine is not Engine.INDEX:
         return database.firsts(db, query, request.order, unmet)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ import pytest
 from core.conversations import Engine, Filters, Found, Order, Visibility
 from core.desk.searching import Request, search
 from core.errors import NotFoundError
+from core.homes.hermes.sessions import fulltext
+from core.homes.hermes.sessions.opening import Database
 from tests.core.desks import open_on
 from tests.core.hermes.sessions.homes import (
     AT,
@@ -182,6 +185,25 @@ def test_without_full_text_every_message_is_looked_at_and_said(traps: Path, tmp_
     assert [hit.message_id for hit in found.hits] == [8]
     assert found.engine is Engine.SCAN
     assert found.note == "the database has no full text"
+
+
+def test_what_was_found_until_time_was_up_is_shown(
+    traps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was lost, and the search failed: what it had found could not be read any more."""
+    whole = fulltext.scan
+
+    def slow(db: Database, order: Order, pieces: Sequence[str]) -> Iterator[list[int]]:
+        yield from whole(db, order, pieces)
+        db._end = 0.0
+        db.rows("SELECT 1")
+
+    monkeypatch.setattr(fulltext, "scan", slow)
+    found = ask(traps, tmp_path, "#")
+    assert [hit.message_id for hit in found.hits] == [4]
+    assert (found.note, found.is_whole) == (
+        "not everything was looked at: it took too long", False,
+    )  # fmt: skip
 
 
 def test_a_damaged_index_is_gone_around_and_said(traps: Path, tmp_path: Path) -> None:

@@ -40,11 +40,13 @@ _GRAM = 3
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Hits by session, what answered, and what it could not do, in words."""
+    """Hits by session, what answered, and what it could not do, in words; ``is_late`` where time
+    was up."""
 
     gathering: Gathering
     engine: Engine
     note: str = ""
+    is_late: bool = False
 
 
 def gather(db: Database, query: Query, filters: Filters, order: Order, limit: int) -> Gathered:
@@ -58,7 +60,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     people = sum(count for source, count in there.items() if source not in others)
     found = Gathering(filters, limit, people)
     note = fulltext.usable(db)
-    engine = Engine.SCAN if note else Engine.DATABASE
+    engine, is_late = Engine.SCAN if note else Engine.DATABASE, False
     try:
         if not note:
             walk = partial(_walk, db, order, found, 2 * there[CRON] > there.total())
@@ -80,9 +82,9 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
         if engine is Engine.SCAN:
             _look(db, query, fulltext.scan(db, order, _pieces(query)), found)
     except TimeUpError:
-        found.is_whole = False
+        found.is_whole, is_late = False, True
         note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
-    return Gathered(found, engine, note)
+    return Gathered(found, engine, note, is_late)
 
 
 def firsts(db: Database, query: Query, order: Order, sessions: Collection[str]) -> dict[str, Group]:
