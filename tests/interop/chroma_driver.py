@@ -1,7 +1,7 @@
 """Runs in an environment with chromadb: makes, changes and tells what a real store holds.
 
-``chroma_driver.py make|dump|write FOLDER [COUNT]``; never asks Chroma for numbers of a text, which
-would fetch a model.
+``chroma_driver.py make|dump|write FOLDER [COUNT]``; ``make`` tells it too. Never asks Chroma for
+numbers of a text, which would fetch a model.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def write(folder: str, count: int) -> None:
 
 if __name__ == "__main__":
     verb, folder, *rest = sys.argv[1:]
-    if verb == "dump":
+    if verb == "write":
+        write(folder, int(rest[0]))
+    if verb == "make":
+        make(folder, int(rest[0]))
+    if verb in ("make", "dump"):
         dump(folder)
-    else:
-        {"make": make, "write": write}[verb](folder, int(rest[0]))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from core.homes.hermes.skills import usage
 from core.homes.rag.chroma import ChromaReader
 from core.homes.rag.chroma_write import ChromaStore
 from core.homes.rag.nodes import Layer, collection_of
-from core.homes.rag.statuses import Place, reactivate, retire
+from core.homes.rag.statuses import Place, retire
 from core.journal import Journal
 from core.plan import bind
 from core.undo import plan_undo
@@ -81,49 +83,76 @@ def assert_same(ours: Any, theirs: Any) -> None:
             assert ours[name]["nodes"][key][2] == pytest.approx(numbers, rel=1e-6)
 
 
-@pytest.fixture(scope="session", params=[60, 2_500], ids=["in the queue", "in segment files"])
-def made(
-    request: pytest.FixtureRequest, python: str, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Below 1,000 writes the numbers are in the queue, above in files of their own."""
-    folder = tmp_path_factory.mktemp("chroma")
-    run(python, "make", folder, request.param)
-    return folder
+@dataclass(frozen=True)
+class Made:
+    """A store, and what Chroma tells of it. Starting Chroma takes seconds, so it is made once."""
+
+    folder: Path
+    told: Any
+
+    def copy(self, folder: Path) -> Path:
+        """The same store elsewhere, to be changed."""
+        return shutil.copytree(self.folder, folder / "store")
 
 
-def test_all_documents_metadata_and_numbers_are_read(python: str, made: Path) -> None:
-    assert_same(read(made), told(python, made))
+@pytest.fixture(scope="session")
+def few(python: str, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Below 1,000 writes the numbers are in the queue."""
+    folder = tmp_path_factory.mktemp("few")
+    return Made(folder, json.loads(run(python, "make", folder, 60)))
 
 
-def test_reading_leaves_the_folder_as_it_was(made: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in made.rglob("*")}
-    read(made)
-    assert {path: path.stat().st_mtime_ns for path in made.rglob("*")} == before
+@pytest.fixture(scope="session")
+def many(python: str, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Above that most are in files of their own, the newest in the queue."""
+    folder = tmp_path_factory.mktemp("many")
+    return Made(folder, json.loads(run(python, "make", folder, 1_300)))
 
 
-def test_an_export_of_it_opens_as_signoff_s_own(made: Path, tmp_path: Path) -> None:
+@pytest.fixture(params=["few", "many"])
+def made(request: pytest.FixtureRequest) -> Made:
+    found: Made = request.getfixturevalue(request.param)
+    return found
+
+
+def test_all_documents_metadata_and_numbers_are_read(made: Made) -> None:
+    assert_same(read(made.folder), made.told)
+
+
+def test_many_numbers_are_in_files_of_their_own(few: Made, many: Made) -> None:
+    assert not list(few.folder.glob("*/index_metadata.pickle"))
+    assert list(many.folder.glob("*/index_metadata.pickle"))
+
+
+def test_reading_leaves_the_folder_as_it_was(made: Made) -> None:
+    before = {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")}
+    read(made.folder)
+    assert {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")} == before
+
+
+def test_an_export_of_it_opens_as_signoff_s_own(made: Made, tmp_path: Path) -> None:
     from core.desk import knowledge_work
 
-    shelf = shelf_in(tmp_path, HERMES_RAG_STORE=str(made))
+    shelf = shelf_in(tmp_path, HERMES_RAG_STORE=str(made.folder))
     assert shelf.store.kind == "chroma"
     knowledge_work.export(shelf, tmp_path / "x.jsonl")
     own = shelf_in(tmp_path, store="own")
     knowledge_work.restore(own, tmp_path / "x.jsonl")
-    assert knowledge_work.compare(own, made, own.store.folder).identical
+    assert knowledge_work.compare(own, made.folder, own.store.folder).identical
     text = knowledge.recall(shelf, "clear a queue", "api").recalled.text
     assert "[wiki queue.md] ## Queue The queue holds jobs." in text
     assert "[global] [memory memory #11112222] never clear a queue by hand" in text
 
 
-def test_it_is_read_whole_while_chroma_writes(python: str, tmp_path: Path) -> None:
-    run(python, "make", tmp_path, 60)
-    words = [python, "-I", str(DRIVER), "write", str(tmp_path), "200"]
+def test_it_is_read_whole_while_chroma_writes(python: str, few: Made, tmp_path: Path) -> None:
+    folder = few.copy(tmp_path)
+    words = [python, "-I", str(DRIVER), "write", str(folder), "200"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
         counts, seen = [], 0
         while writer.poll() is None:
-            reader = ChromaReader(tmp_path)
+            reader = ChromaReader(folder)
             late = [node for node in reader.nodes(MEMORY) if node.id.startswith("feed")]
             assert all(node.document.startswith("late") for node in late)
             assert {node.status for node in late[:-1]} <= {"retired"}, "no change is half seen"
@@ -132,16 +161,14 @@ def test_it_is_read_whole_while_chroma_writes(python: str, tmp_path: Path) -> No
         assert writer.returncode == 0
     assert counts == sorted(counts)
     assert seen > 20
-    assert_same(read(tmp_path), told(python, tmp_path))
+    assert_same(read(folder), told(python, folder))
     print(f"{seen} reads while 400 changes were written")
 
 
 def test_a_status_is_changed_and_taken_back_through_chroma_itself(
-    python: str, tmp_path: Path
+    python: str, few: Made, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "store"
-    run(python, "make", folder, 60)
-    before = told(python, folder)
+    folder = few.copy(tmp_path)
     store = ChromaStore(folder, python)
     ground = Ground(folder.resolve(), "default", tmp_path / "state", usage, records=store)
     journal, place = Journal(ground.state), Place(store.file, MEMORY)
@@ -155,10 +182,5 @@ def test_a_status_is_changed_and_taken_back_through_chroma_itself(
         "retired",
         "it is over",
     )
-    view = View(ground.disk())
-    again = bind(view, "reactivate", live.id[:8], reactivate(view, place, live.id))
-    assert commit(again, ground, journal, now=NOW).ok
-    assert commit(plan_undo(View(ground.disk()), journal.entry(2), ()), ground, journal, now=NOW).ok
-    assert store.get(MEMORY, live.id).status == "retired"  # type: ignore[union-attr]
     assert commit(plan_undo(View(ground.disk()), journal.entry(1), ()), ground, journal, now=NOW).ok
-    assert told(python, folder) == before
+    assert told(python, folder) == few.told
