@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,9 +17,13 @@ from console.screens.skills_history import history_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual.binding import Binding
+
 #: Cells of the curator's sheet where there is room.
 WIDE = 100
 _LOOKING = frozenset({"open", "raw", "copy"})
+#: What nobody does in the archive: the footer leaves it out there, a press says why.
+_OF_THE_LIVE = frozenset({"pin", "archive"})
 
 
 class SkillsScreen(SkillCurating):
@@ -27,6 +32,25 @@ class SkillsScreen(SkillCurating):
     MODE = "skills"
     AREAS = AREAS
     BINDINGS: ClassVar = bindings_of("skills")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if self._archived and action in _OF_THE_LIVE:
+            return False
+        return super().check_action(action, parameters)
+
+    def refresh_bindings(self) -> None:
+        """Call each key in the footer by what it does now."""
+        found = self._bindings.key_to_bindings
+        for key, bindings in found.items():
+            found[key] = [self._worded(binding) for binding in bindings]
+        super().refresh_bindings()
+
+    def _worded(self, binding: Binding) -> Binding:
+        if binding.action == "pin":
+            return replace(binding, description="pin" if self.pins() else "unpin")
+        if binding.action == "other_side":
+            return replace(binding, description="skills", show=self._archived)
+        return binding
 
     def why_not(self, action: str) -> str | None:
         why: dict[str, Callable[[], str | None]] = {

@@ -70,9 +70,13 @@ class SkillActing(SkillPages):
 
     # -- pin -----------------------------------------------------------------------------------
 
-    def action_pin(self) -> None:
+    def pins(self) -> bool:
+        """Whether the key pins the chosen skills: it unpins where all of them are pinned."""
         rows = self.chosen()
-        pinned = not all(row.skill.pinned for row in rows)
+        return not rows or not all(row.skill.pinned for row in rows)
+
+    def action_pin(self) -> None:
+        rows, pinned = self.chosen(), self.pins()
 
         def planner(folder: str) -> Planner:
             from core.desk.skills import pin, unpin

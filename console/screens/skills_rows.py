@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from console.ages import span
 from console.render.skills import ArchiveItem, SkillItem
@@ -17,6 +17,8 @@ from core.model import Severity
 if TYPE_CHECKING:
     from core.desk.skill_table import Archived, Board, Row
     from core.homes.hermes.curator.borrowed import Borrowed
+
+ItemT = TypeVar("ItemT", SkillItem, ArchiveItem)
 
 _WORST = {Severity.INFO: 2, Severity.WARNING: 1, Severity.DANGER: 0}
 #: Why a package cannot go back now, in a few words.
@@ -110,6 +112,19 @@ def sorted_archive(
     """Packages by one column."""
     by_folder = sorted(items, key=lambda item: item.key)
     return sorted(by_folder, key=_ARCHIVE_KEYS[sort], reverse=backwards)
+
+
+def in_place(items: Iterable[ItemT], held: Sequence[str]) -> list[ItemT]:
+    """Sorted ``items``, but rows whose keys are ``held`` keep the order they have on screen.
+
+    What is new stands behind the row that it follows in the sorted list.
+    """
+    places = {key: place for place, key in enumerate(held)}
+    last, found = -1, list[tuple[int, ItemT]]()
+    for item in items:
+        last = places.get(item.key, last)
+        found.append((last, item))
+    return [item for _, item in sorted(found, key=lambda each: each[0])]
 
 
 _SKILL_KEYS: dict[str, Callable[[SkillItem], tuple[float | str, ...]]] = {

@@ -28,6 +28,7 @@ from console.screens.filtered import Filtered
 from console.screens.skills_rows import (
     EVERYTHING,
     archive_items,
+    in_place,
     meant,
     parse,
     skill_items,
@@ -71,6 +72,7 @@ class SkillTable(Filtered, Browser):
         self._sorts = {False: SKILL_SORTS[0], True: ARCHIVE_SORTS[0]}
         self._backwards = {False: False, True: False}
         self._wanted = EVERYTHING
+        self._sorts_anew = False
 
     def panes(self) -> Iterable[Widget]:
         line = FilterLine("state:stale origin:agent is:pinned words")
@@ -112,22 +114,30 @@ class SkillTable(Filtered, Browser):
         self._borrowed = {each.folder: each for each in self._board.borrowed}
         self.forget_details()
         self.query_one("#curator", Static).update(curator_lines(curator_of(self._board)))
-        self.show_rows()
+        # What was decided stays where it is until the person sorts: the next one is below it.
+        self.show_rows(news=True, stay=not self._sorts_anew)
+        self._sorts_anew = False
         self.draw(keep=True)
+
+    def clear_gone(self) -> None:
+        self._sorts_anew = True
 
     def forget_details(self) -> None:
         """What was read of single skills may be old now."""
 
-    def show_rows(self, *, news: bool = True) -> None:
-        """Draw both lists as they stand, in their order; cursors stay on their rows."""
+    def show_rows(self, *, news: bool = False, stay: bool = False) -> None:
+        """Draw both lists in their order, cursors on their rows; those that ``stay`` keep theirs.
+
+        ``news``: what was not there before is counted as new.
+        """
+        lists = self.query_one("#rows", RowList), self.query_one("#archive", RowList)
+        held = [[item.key for item in each.items] if stay else [] for each in lists]
         skills = [item for item in self._items if meant(item, self._wanted)]
         packages = [item for item in self._archive if self._wanted.text in item.words]
-        self.query_one("#rows", RowList).set_items(
-            sorted_skills(skills, self._sorts[False], self._backwards[False]), news=news
-        )
-        self.query_one("#archive", RowList).set_items(
-            sorted_archive(packages, self._sorts[True], self._backwards[True]), news=news
-        )
+        skills = sorted_skills(skills, self._sorts[False], self._backwards[False])
+        packages = sorted_archive(packages, self._sorts[True], self._backwards[True])
+        lists[0].set_items(in_place(skills, held[0]), news=news)
+        lists[1].set_items(in_place(packages, held[1]), news=news)
         self._show_heads()
         nothing = not (self._archive if self._archived else self._items)
         self.show_empty(nothing and not self._archived, self.rows, self.detail)
@@ -186,7 +196,7 @@ class SkillTable(Filtered, Browser):
         self.query_one("#rows").display = not self._archived
         self.query_one("#archive").display = self._archived
         self.detail.border_title = Content("Package" if self._archived else "Skill")
-        self.show_rows(news=False)
+        self.show_rows(stay=True)
         if inside:
             self.rows.focus()
         self.draw(keep=False)
@@ -196,15 +206,15 @@ class SkillTable(Filtered, Browser):
         here = sorts.index(self._sorts[self._archived])
         self._sorts[self._archived] = sorts[(here + 1) % len(sorts)]
         self._backwards[self._archived] = False
-        self.show_rows(news=False)
+        self.show_rows()
 
     def action_backwards(self) -> None:
         self._backwards[self._archived] = not self._backwards[self._archived]
-        self.show_rows(news=False)
+        self.show_rows()
 
     def narrow(self, line: str) -> None:
         self._wanted = parse(line)
-        self.show_rows(news=False)
+        self.show_rows()
         self.draw(keep=True)
 
     def action_close(self) -> None:

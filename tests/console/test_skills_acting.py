@@ -80,6 +80,26 @@ async def test_p_pins_all_that_are_marked_as_one_step(home: Path) -> None:
         assert tree(home) == before
 
 
+async def test_what_is_pinned_stays_in_its_place_until_the_person_sorts(home: Path) -> None:
+    """So that the next key meets the next row, as in every other list."""
+    async with open_console(home) as console:
+        await opened_at(console, "changelog")
+        before = names(console)
+        assert (before[0], console.skills.rows.cursor_index) == ("changelog", 0)
+        await console.press("p")
+        assert (names(console), console.skills.rows.cursor_index) == (before, 0)
+        await console.press("j", "p")
+        assert row_is_pinned(home, "incident-timeline")
+        assert (names(console), console.skills.rows.cursor_index) == (before, 1)
+        await console.press("f5")
+        after = names(console)
+        assert after != before
+        assert {"changelog", "incident-timeline"}.isdisjoint(after[:2])
+        assert console.skills.rows.cursor_key == "skills/ops/incident-timeline"
+        await console.press("S", "S")
+        assert names(console) == after
+
+
 def row_is_pinned(home: Path, name: str) -> bool:
     return name != "support-reply" and row(home, name)["pinned"] is True
 
@@ -167,7 +187,8 @@ async def test_what_changed_while_it_was_shown_is_left_alone(home: Path) -> None
 async def test_b_offers_a_pin_where_the_next_run_would_archive_again(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         await at(console, "queue-replay")
         await console.press("b")
         assert "The next run of the curator archives it again" in console.picture
@@ -183,7 +204,8 @@ async def test_b_offers_a_pin_where_the_next_run_would_archive_again(home: Path)
 
 async def test_another_copy_can_be_chosen(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         await at(console, "queue-replay")
         await console.press("b")
         await console.press("3")
@@ -196,7 +218,8 @@ async def test_another_copy_can_be_chosen(home: Path) -> None:
 async def test_a_collision_shows_both_and_takes_the_live_one_away_first(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         await at(console, "changelog")
         await console.press("b")
         assert "A live skill is called changelog too" in console.picture
@@ -232,7 +255,8 @@ async def test_the_place_it_lay_in_is_offered_beside_the_agents(home: Path) -> N
 
 async def test_any_other_place_can_be_named(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         await at(console, "onboarding/repo-tour")
         await console.press("b")
         await console.press("2")
@@ -259,7 +283,8 @@ async def test_b_on_a_live_skill_means_its_copies(home: Path) -> None:
 async def test_c_foresees_a_run_exactly_and_makes_it_as_one_step(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "c")
+        await console.press(SKILLS_MODE)
+        await console.press("c")
         assert "1 marked stale, 1 archived, 1 reactivated" in console.picture
         assert "release-notes-l10n  stale → archived" in console.picture
         await console.press("y")
@@ -275,7 +300,8 @@ async def test_c_foresees_a_run_exactly_and_makes_it_as_one_step(home: Path) -> 
 async def test_capital_p_pauses_and_resumes(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "P")
+        await console.press(SKILLS_MODE)
+        await console.press("P")
         assert json.loads((home / "skills/.curator_state").read_text())["paused"] is True
         assert "Curator  ‖ it is paused" in console.picture
         await console.press("P")
@@ -302,7 +328,8 @@ async def test_capital_m_shows_all_that_it_adopts_and_takes_them_as_one_step(hom
     (other / "SKILL.md").write_text("---\nname: by-hand\ndescription: x\n---\n\nbody\n")
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "M")
+        await console.press(SKILLS_MODE)
+        await console.press("M")
         assert "The curator manages by-hand, support-reply from now on" in console.picture
         await console.press("escape")
         assert tree(home) == before
@@ -319,7 +346,8 @@ async def test_capital_m_shows_all_that_it_adopts_and_takes_them_as_one_step(hom
 async def test_capital_r_puts_a_snapshot_back_after_showing_what_changes(home: Path) -> None:
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "R")
+        await console.press(SKILLS_MODE)
+        await console.press("R")
         assert "2026-11-24T09-53-36Z" in console.picture
         await console.press("1")
         assert "Their counts go back (3)" in console.picture
@@ -335,11 +363,13 @@ async def test_a_run_that_would_come_to_another_end_by_now_is_not_made(home: Pat
     before = tree(home)
     rows = home / "skills/.usage.json"
     async with open_console(home, size=(80, 24)) as console:
-        await console.press(SKILLS_MODE, "c")
+        await console.press(SKILLS_MODE)
+        await console.press("c")
         used(rows, "log-search", "2026-11-29T11:00:00+00:00")
         await console.press("y")
         assert console.skills.said.startswith("✓ A run of the curator: 1 marked stale, 1 archived")
-        await console.press("u", "c")
+        await console.press("u")
+        await console.press("c")
         used(rows, "release-notes-l10n", "2026-11-29T11:00:00+00:00")
         less = tree(home)
         await console.press("y")
@@ -359,7 +389,8 @@ def used(rows: Path, name: str, at: str) -> None:
 
 async def test_a_snapshot_that_went_is_said_and_leaves_the_choice(home: Path) -> None:
     async with open_console(home, size=(80, 24)) as console:
-        await console.press(SKILLS_MODE, "R")
+        await console.press(SKILLS_MODE)
+        await console.press("R")
         shutil.rmtree(home / "skills/.curator_backups")
         before = tree(home)
         await console.press("1")
@@ -401,7 +432,9 @@ async def test_capital_r_brings_one_skill_back_and_leaves_the_rest(home: Path) -
     shutil.rmtree(home / "skills/ops/log-search")
     less = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "R", "1")
+        await console.press(SKILLS_MODE)
+        await console.press("R")
+        await console.press("1")
         assert "all skills, with their counts" in console.picture
         assert "only ops/log-search, which is gone" in console.picture
         await console.press("2")
@@ -573,7 +606,8 @@ async def test_the_way_of_a_person_with_three_skills(home: Path) -> None:
     """Find one, read why it will age out, pin it; archive another; restore a third over a live one."""
     before = tree(home)
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "slash", *"l10n", "enter")
+        await console.press(SKILLS_MODE)
+        await console.press("slash", *"l10n", "enter")
         assert names(console) == ["release-notes-l10n"]
         assert "The next run archives it: last used 2026-08-28" in console.words
         await console.press("p", "escape")

@@ -37,6 +37,11 @@ def here(console: Console) -> Any:
     return console.skills.rows.cursor_item
 
 
+def footer(console: Console) -> str:
+    """The last line of the terminal."""
+    return " ".join(console.picture.splitlines()[-1].split())
+
+
 async def at(console: Console, name: str) -> Any:
     """Put the cursor on a skill, or on a folder of the archive; its row."""
     rows = console.skills.rows
@@ -91,7 +96,8 @@ async def test_s_sorts_by_the_next_column_and_the_cursor_stays_on_its_skill(home
 
 async def test_the_filter_takes_state_origin_traits_and_words(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "slash", *"state:stale", "enter")
+        await console.press(SKILLS_MODE)
+        await console.press("slash", *"state:stale", "enter")
         assert names(console) == ["changelog", "release-notes-l10n", "log-grep-tips"]
         assert "Skills (3 of 9)" in console.picture
         await console.press("escape")
@@ -106,14 +112,16 @@ async def test_the_filter_takes_state_origin_traits_and_words(home: Path) -> Non
 
 async def test_a_filter_that_means_nothing_says_so(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "slash", *"is:blue", "enter")
+        await console.press(SKILLS_MODE)
+        await console.press("slash", *"is:blue", "enter")
         assert console.flash.startswith("There is no is:blue. Write one of pinned, ")
         assert console.skills.filter.has_focus
 
 
 async def test_n_goes_round_what_the_next_run_changes(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "n")
+        await console.press(SKILLS_MODE)
+        await console.press("n")
         seen = [here(console).name]
         for _ in range(2):
             await console.press("n")
@@ -215,7 +223,8 @@ async def test_w_is_grey_without_a_proposal_and_says_so(home: Path) -> None:
 
 async def test_the_sheet_of_the_curator_says_where_each_setting_comes_from(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "H")
+        await console.press(SKILLS_MODE)
+        await console.press("H")
         assert "stale_after_days 30 config" in console.words
         assert "prune_builtins on default 0.19" in console.words
         assert "queue-replay: archived" in console.words
@@ -228,7 +237,8 @@ async def test_the_sheet_of_the_curator_says_where_each_setting_comes_from(home:
 
 async def test_t_shows_the_archive_with_where_each_copy_goes(home: Path) -> None:
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         shown = {item.folder: (item.ok, item.to, item.why) for item in console.skills.rows.items}
         assert shown["cron-cleanup"] == (True, "skills/cron-cleanup", "restored")
         assert shown["changelog"] == (False, "skills/changelog", "a live one is there")
@@ -281,7 +291,8 @@ async def test_with_nothing_but_an_archive_the_way_to_it_is_said(home: Path) -> 
 async def test_an_empty_archive_says_so(home: Path) -> None:
     shutil.rmtree(home / "skills/.archive")
     async with open_console(home) as console:
-        await console.press(SKILLS_MODE, "t")
+        await console.press(SKILLS_MODE)
+        await console.press("t")
         assert "The archive is empty" in console.words
 
 
@@ -344,6 +355,44 @@ async def test_a_change_from_outside_moves_no_cursor(home: Path) -> None:
         assert "used 58 times" in console.words
         (item,) = (i for i in console.skills.rows.items if i.name == "incident-timeline")
         assert (item.pinned, item.next) == (True, "pinned")
+
+
+async def test_a_change_from_outside_moves_no_row_and_a_new_one_comes_where_it_belongs(
+    home: Path,
+) -> None:
+    rows = home / "skills/.usage.json"
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        before = names(console)
+        found = json.loads(rows.read_text())
+        found[before[0]]["pinned"] = True
+        rows.write_text(json.dumps(found))
+        folder = home / "skills/zzz-new"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text("---\nname: zzz-new\ndescription: x\n---\n\nx\n")
+        await console.reload()
+        there = names(console)
+        assert [name for name in there if name != "zzz-new"] == before
+        await console.press("s")
+        assert names(console)[-1] == "zzz-new"
+
+
+async def test_the_footer_says_what_can_be_done_with_the_row(odd: Path) -> None:
+    async with open_console(odd, size=(80, 24)) as console:
+        await console.press(SKILLS_MODE)
+        await at(console, "nginx-tls-renewal")
+        live = "space mark p {} d archive b restore c curate u undo ? help q quit"
+        assert footer(console) == live.format("pin")
+        await at(console, "disk-pressure-runbook")
+        assert footer(console) == live.format("unpin")
+        await console.press("p")
+        assert footer(console) == live.format("pin")
+        await console.press("t")
+        assert footer(console) == "b restore c curate t skills u undo ? help q quit"
+        await console.press("p")
+        assert console.flash == "It is in the archive: b brings it back, then pin it"
+        await console.press("t")
+        assert footer(console) == live.format("pin")
 
 
 async def test_hostile_skills_are_drawn_safe(home: Path) -> None:

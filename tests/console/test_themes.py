@@ -140,7 +140,8 @@ async def test_everything_drawn_stands_out(
         assert "u takes it back" in console.picture
         assert pale(console, needed) == set()
         # Where every key can act: a grey one is meant to be pale.
-        await console.press(SKILLS_MODE, "g")
+        await console.press(SKILLS_MODE)
+        await console.press("g")
         assert "What becomes of it" in console.words
         assert pale(console, needed) == set()
         await console.press(MEMORY_MODE)
