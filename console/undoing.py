@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
     from core.desk.snoozing import Nap
+    from core.journal import Entry
     from core.model import Receipt
 
 
-def take_back(opened: Opened, taken: list[Receipt], naps: list[Nap]) -> Receipt:
+def take_back(
+    opened: Opened, taken: list[Receipt], naps: list[Nap], since: datetime, older: list[Entry]
+) -> Receipt:
     """Undo the newest step; ``taken`` gets the receipt of each part, the last is returned.
 
     ``naps`` is what was put off last: while nothing was decided since, it is the newest, and is
-    emptied.
+    emptied. A step from before ``since``, or made at another terminal, is not what a person means
+    by a key for the last thing they did: it is put into ``older``, and nothing is taken back.
     """
-    from core.desk.history import undo_each
+    from core.desk.history import newest, undo_each
     from core.desk.snoozing import is_newest
+    from core.journal import actor
+    from core.model import Receipt
 
     if is_newest(opened, naps):
         return _wake(opened, naps)
-    taken.extend(undo_each(opened))
+    found = newest(opened)
+    if datetime.fromisoformat(found[0].at) < since or dict(found[0].actor) != actor():
+        older.extend(found)
+        return Receipt("undo", False, "asks", "Nothing was taken back yet: it is of another time")
+    taken.extend(undo_each(opened, [entry.id for entry in found]))
+    return taken[-1]
+
+
+def take_these(opened: Opened, taken: list[Receipt], numbers: Sequence[int]) -> Receipt:
+    """Undo these entries, as :func:`take_back` does."""
+    from core.desk.history import undo_each
+
+    taken.extend(undo_each(opened, numbers))
     return taken[-1]
 
 

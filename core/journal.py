@@ -260,7 +260,7 @@ def insert(
         "record": intent.record,
         "undoes": intent.undoes,
         "changed": [*(step.change.path for step in intent.steps), *changed],
-        "actor": _actor(),
+        "actor": actor(),
         "entries": [[pair.before, pair.after] for pair in intent.entries],
         "locks": intent.locks,
         "roots": intent.roots,
@@ -301,7 +301,7 @@ def in_force(number: int, undone: Mapping[int, int]) -> bool:
     return stands
 
 
-def _actor() -> dict[str, str]:
+def actor() -> dict[str, str]:
     """Who decides: user, terminal and parent process, so that an agent's hand shows."""
     try:
         user = getpass.getuser()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,21 +14,19 @@ from console.places import short
 from console.render import ink
 from console.render.acceptance import OriginRate, acceptance_lines
 from console.render.journal import (
-    BulkStep,
     JournalDetail,
     JournalItem,
     bulk_lines,
     journal_lines,
     journal_row,
 )
-from console.screens.browser import Browser
 from console.screens.journal_rows import by_steps, journal_items
+from console.screens.journal_undoing import JournalUndoing, decided_on
 from console.screens.note import NoteScreen
 from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
-    from core.desk.opening import Opened
     from core.journal import Entry
     from core.model import Receipt
 
@@ -47,7 +44,7 @@ _NOT_UNDONE = {
 }
 
 
-class JournalScreen(Browser):
+class JournalScreen(JournalUndoing):
     """Open and torn entries first, then the newest; or those that a search finds."""
 
     MODE = "journal"
@@ -81,7 +78,7 @@ class JournalScreen(Browser):
             from core.desk.decisions import search
             from core.desk.history import entries
 
-            read = entries(_decided(opened, of_notes), None if query else LIMIT)
+            read = entries(decided_on(opened, of_notes), None if query else LIMIT)
             return journal_items(search(read, query) if query else read, read, opened.clock())
 
         self.start_job("list", work, partial(self._read_of, of_notes), self.job_failed)
@@ -247,97 +244,6 @@ class JournalScreen(Browser):
 
     # -- deciding --------------------------------------------------------------------------
 
-    def action_undo_this(self) -> None:
-        item, opened = self._items.get(self.rows.cursor_key or ""), self.signoff.opened
-        if item is None or opened is None:
-            return
-        taken: list[Receipt] = []
-        of_notes = self._of_notes
-
-        def task() -> Receipt:
-            from core.desk.history import undo_bulk, undo_each
-
-            if of_notes:
-                parts = _undo_on_notes(opened, item)
-            elif item.bulk:
-                parts = undo_bulk(opened, item.bulk.number)
-            else:
-                parts = undo_each(opened, [number])
-            # As they come: one that raises leaves what was taken back before it.
-            taken.extend(parts)
-            return taken[-1]
-
-        number = item.number
-        numbers = [part.number for part in item.whole] or [number]
-        self.signoff.write(task, partial(self._undone, item.bulk, taken, numbers), item.key)
-
-    def _undone(
-        self,
-        bulk: BulkStep | None,
-        taken: list[Receipt],
-        numbers: list[int],
-        _key: str,
-        receipt: Receipt,
-    ) -> None:
-        said, done = receipt.message, sum(each.ok for each in taken)
-        if bulk is not None and done:
-            count = "1 decision" if done == 1 else f"{done:,} decisions"
-            said = f"{count} of bulk step {bulk.number} taken back"
-            said += "" if receipt.ok else f", then: {receipt.message} {receipt.next}"
-        self.flash(said, ink.GOOD if receipt.ok else ink.DANGER)
-        self.signoff.tell(frozenset({"queue", "memory", "skills", "knowledge"}))
-        if receipt.category == "moved_on":
-            self._offer_together(numbers[sum(each.ok for each in taken) :])
-
-    def _offer_together(self, numbers: Sequence[int]) -> None:
-        """Later decisions stand in the way: ask whether they shall go back first."""
-        opened, of_notes = self.signoff.opened, self._of_notes
-        if opened is None:
-            return
-
-        def work() -> tuple[Entry, ...]:
-            from core.desk.history import together
-
-            journal = _decided(opened, of_notes)
-            return tuple(journal.journal.entry(each) for each in together(journal, numbers))
-
-        def offer(entries: tuple[Entry, ...]) -> None:
-            if len(entries) > len(numbers):
-                title = "Later decisions changed the same files"
-                ask_back(self, title, entries, partial(self._undo_all, entries))
-
-        self.start_job("sheet", work, offer, self.job_failed)
-
-    def _undo_all(self, entries: Sequence[Entry]) -> None:
-        opened, of_notes = self.signoff.opened, self._of_notes
-        if opened is None:
-            return
-        numbers, taken = [entry.id for entry in entries], list[Receipt]()
-
-        def task() -> Receipt:
-            from core.desk import history, knowledge_work
-
-            if of_notes:
-                shelf = _shelf(opened)
-                taken.extend(knowledge_work.undo(shelf, numbers))
-            else:
-                taken.extend(history.undo_each(opened, numbers))
-            return taken[-1]
-
-        self.signoff.write(task, partial(self._undone, None, taken, numbers), "undo")
-
-    def takes_back(self) -> bool:
-        opened = self.signoff.opened
-        if not self._of_notes or opened is None:
-            return False
-        taken: list[Receipt] = []
-        self.signoff.write(
-            partial(_newest_on_notes, opened, taken),
-            partial(self._undone, None, taken, []),
-            "undo",
-        )
-        return True
-
     def action_put_away(self) -> None:
         item, opened = self._items.get(self.rows.cursor_key or ""), self.signoff.opened
         if item is None or opened is None:
@@ -349,7 +255,7 @@ class JournalScreen(Browser):
             from core.desk.history import put_away
             from core.model import Receipt
 
-            put_away(_decided(opened, of_notes), item.number)
+            put_away(decided_on(opened, of_notes), item.number)
             return Receipt(item.key, True, "ok", f"Entry {item.number} is put away")
 
         self.signoff.write(task, self._put_away, item.key)
@@ -357,32 +263,6 @@ class JournalScreen(Browser):
     def _put_away(self, _key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)
         self.signoff.tell(frozenset({"journal"}))
-
-
-def _decided(opened: Opened, of_notes: bool) -> Opened:
-    """What was decided on: the home, or the note store that goes with it."""
-    if not of_notes:
-        return opened
-    from core.desk.knowledge_board import beside
-
-    return beside(opened)
-
-
-def _undo_on_notes(opened: Opened, item: JournalItem) -> Iterator[Receipt]:
-    """Take an entry on the note store back, or all that stands of its step."""
-    from core.desk.knowledge_board import beside
-    from core.desk.knowledge_work import undo
-
-    shelf = beside(opened)
-    return undo(shelf, bulk=item.bulk.number) if item.bulk else undo(shelf, [item.number])
-
-
-def _newest_on_notes(opened: Opened, taken: list[Receipt]) -> Receipt:
-    from core.desk.knowledge_board import beside
-    from core.desk.knowledge_work import undo
-
-    taken.extend(undo(beside(opened)))
-    return replace(taken[-1], next="")
 
 
 def _detail(item: JournalItem, entry: Entry) -> JournalDetail:

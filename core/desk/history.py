@@ -52,10 +52,26 @@ def undo_each(opened: Opened, numbers: Sequence[int] = (), note: str = "") -> It
     """
     opened.check_state()
     note_outside(opened)
-    chosen = sorted(set(numbers), reverse=True) or _newest(opened)
+    chosen = sorted(set(numbers), reverse=True) or [entry.id for entry in newest(opened)]
     for number in chosen:
         _own(opened, number)
     return _undo_each(opened, chosen, note)
+
+
+def newest(opened: Opened) -> tuple[Entry, ...]:
+    """What taking back the newest would take back, the newest first: a bulk step is one.
+
+    An undo is none of them. Raises :class:`NotFoundError` when nothing stands.
+    """
+    standing = _standing(opened)
+    undoes = {entry.id: entry.undoes for entry in opened.journal.entries(str(opened.found.home))}
+    for entry in standing:
+        if entry.profile == opened.found.profile and not _takes_back(entry.id, undoes):
+            bulk = entry.tags.bulk
+            if bulk is None:
+                return (entry,)
+            return tuple(part for part in standing if part.tags.bulk == bulk)
+    raise NotFoundError("There is nothing to undo", "See `signoff journal`")
 
 
 def undo_bulk(opened: Opened, bulk: int, note: str = "") -> Iterator[Receipt]:
@@ -118,18 +134,6 @@ def _undo_each(opened: Opened, numbers: Sequence[int], note: str) -> Iterator[Re
         yield after_undo(receipt, entry, left, whole)
         if not receipt.ok:
             return
-
-
-def _newest(opened: Opened) -> list[int]:
-    standing = _standing(opened)
-    undoes = {entry.id: entry.undoes for entry in opened.journal.entries(str(opened.found.home))}
-    for entry in standing:
-        if entry.profile == opened.found.profile and not _takes_back(entry.id, undoes):
-            bulk = entry.tags.bulk
-            if bulk is None:
-                return [entry.id]
-            return [part.id for part in standing if part.tags.bulk == bulk]
-    raise NotFoundError("There is nothing to undo", "See `signoff journal`")
 
 
 def _takes_back(number: int, undoes: Mapping[int, int | None]) -> bool:

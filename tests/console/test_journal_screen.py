@@ -23,7 +23,7 @@ PATCH = "c31e9f60"
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(
-        "core.journal._actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
+        "core.journal.actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
     )
     return sample(tmp_path)
 

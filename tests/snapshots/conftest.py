@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The sample home, at a place that looks the same everywhere."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(
-        "core.journal._actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
+        "core.journal.actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
     )
     return sample(tmp_path)
 
