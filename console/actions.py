@@ -105,6 +105,8 @@ _REVIEW = (
     ),
     Action("review", "note('reject')", "R", "refuse with note", "Refuse, and say why."),
     Action("review", "next_open", "n", "next", "Go to the next that would land.", footer=True),
+    Action("review", "step(1)", "right_square_bracket", "below", "The proposal below, as shown."),
+    Action("review", "step(-1)", "left_square_bracket", "above", "The proposal above, as shown."),
     Action("review", "filter", "slash", "filter", "Show only some: status:stale age:14d words."),
     Action("review", "refuse_dead", "D", "refuse the dead", "Refuse all that can no longer apply."),
     Action("review", "refuse_rivals", "X", "refuse rivals", "Refuse rivals of what was approved."),

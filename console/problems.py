@@ -46,7 +46,10 @@ class Problems(Turns):
             super()._handle_exception(error)
 
     async def run_action(self, action, default_namespace=None, namespaces=None):  # type: ignore[no-untyped-def]
-        """Run an action; one that cannot run says why."""
+        """Run an action that the mode on screen takes; one that cannot run says why."""
+        room = self.screen
+        if isinstance(room, Room) and room.is_mounted and not room.takes(str(action)):
+            return True
         ran = await super().run_action(action, default_namespace, namespaces)
         if not ran:
             self._say_why_not(action, default_namespace)
@@ -62,4 +65,4 @@ class Problems(Turns):
         if name == "note":
             name = action.partition("'")[2].partition("'")[0]
         if reason := room.why_not(name):
-            room.flash(reason, ink.WARNING, passing=True)
+            room.flash(reason, ink.WARNING)

@@ -27,8 +27,8 @@ SIGNS = {
     "failed": ("!", ink.DANGER),
 }
 WORD_CELLS = 11
-#: From this many cells on the first line also says where it came from, and how old it is; in
-#: fewer the second line ends with the age.
+#: From this many cells on the first line also says how old it is and where it came from; in fewer
+#: the second line ends with that.
 WIDE = 64
 
 
@@ -77,7 +77,8 @@ def queue_row(item: QueueItem, width: int) -> Sequence[Content]:
         rivals = f"{item.rivals + 1} rivals" if item.rivals else ""
         tail = _tail([rivals, item.age, origin_word(item.origin)], width)
         return (_ends(_head(item, width - tail.cell_length - 1), tail, width), _said(item, width))
-    tail = _tail([f"×{item.rivals + 1}" if item.rivals else "", item.age], width)
+    rivals = f"×{item.rivals + 1}" if item.rivals else ""
+    tail = _tail([rivals, item.age, origin_word(item.origin)], width)
     said = _said(item, width - tail.cell_length - 1)
     return (_head(item, width), _ends(said, tail, width))
 

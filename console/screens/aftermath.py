@@ -42,7 +42,7 @@ class Aftermath:
         if not gone:
             return ""
         if len(gone) > 1:
-            return f"{len(gone):,} others that would have landed would not any more"
+            return f"{len(gone):,} others would not land any more"
         (row,) = gone
         word = row.status.replace("_", " ")
         return f"{_named(row)} {_NOW.get(row.status, f'is {word} now')}"

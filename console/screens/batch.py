@@ -58,23 +58,30 @@ class Batch:
         """
         said, style = self._outcome()
         if lost:
-            done = self._word.capitalize() if len(self._receipts) == 1 else said
+            done = self._word.capitalize() if self._is_single() else said
             said, style = f"{done}; {lost}", ink.WARNING
         if rivals:
             said += keyed(f"; {_count(rivals, 'rival')} left, {{review.refuse_rivals}} refuses")
         if newcomers:
             said += f"; {newcomers:,} came meanwhile and {'stays' if newcomers == 1 else 'stay'}"
+        if self.done and not self._is_single():
+            what = "it" if len(self.done) == 1 else "them"
+            said += keyed(f"; {{app.undo}} takes {what} back")
         return said, style
 
+    def _is_single(self) -> bool:
+        """Whether one row was decided and nothing else came of the key."""
+        return len(self._receipts) == 1 and not self._skipped and not self._unjudged
+
     def _outcome(self) -> tuple[str, str]:
-        if len(self._receipts) == 1 and not self._skipped and not self._unjudged:
+        if self._is_single():
             return _single(self._receipts[0])
         done = sum(receipt.ok for receipt in self._receipts)
         failed = len(self._receipts) - done + self._unjudged
         parts = [f"{done:,} {self._word}"] if done else []
-        parts += [f"{failed:,} not, their rows say why"] if failed else []
+        whose = "its row says" if failed == 1 else "their rows say"
+        parts += [f"{failed:,} not, {whose} why"] if failed else []
         parts += [f"{self._skipped:,} left that ask"] if self._skipped else []
-        parts += [keyed(f"{{app.undo}} takes {'it' if done == 1 else 'them'} back")] if done else []
         style = ink.DANGER if failed else ink.WARNING if self._skipped else ink.GOOD
         return "; ".join(parts), style
 
@@ -87,7 +94,7 @@ def _single(receipt: Receipt) -> tuple[str, str]:
     name = short(receipt.subject)
     if receipt.ok:
         return f"✓ {receipt.message} ({name}; {back_again()})", ink.GOOD
-    return f"✗ {name}: {receipt.message}{_NEXT.get(receipt.category, '')}", ink.DANGER
+    return f"✗ {receipt.message}{_NEXT.get(receipt.category, '')} ({name})", ink.DANGER
 
 
 def short(name: str) -> str:

@@ -70,7 +70,6 @@ class Browser(Room):
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         message.stop()
-        self.let_pass()
         self._folded = True
         self.draw(keep=False)
         self.refresh_bindings()

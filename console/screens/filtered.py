@@ -12,6 +12,8 @@ from console.widgets.bars import KeyBar
 from console.widgets.filterline import FilterLine
 from console.widgets.rows import RowList
 
+_HINT = "enter keeps the filter, esc takes it off"
+
 
 class Filtered(Room):
     """Subclasses compose a :class:`FilterLine` and say what its words leave on screen."""
@@ -31,14 +33,16 @@ class Filtered(Room):
         raise LookupError(f"{type(self).__name__} narrows no list")
 
     def action_filter(self) -> None:
+        # It stands over the list, which is not on screen where the text has all the room.
+        self.remove_class("-inside")
         self.filter.display = True
         self.filter.focus()
-        self.flash("enter keeps the filter, esc takes it off")
+        self.flash(_HINT)
 
     def end_filter(self) -> None:
         """All rows again."""
         self.filter.value = ""
-        self._narrow("", tell=False)
+        self._narrow("")
         self._keep_filter()
 
     def _keep_filter(self) -> None:
@@ -46,25 +50,25 @@ class Filtered(Room):
         self.filter.display = bool(self.filter.value.strip())
         self.rows.focus()
 
-    def _narrow(self, line: str, *, tell: bool) -> bool:
+    def _narrow(self, line: str) -> bool:
         """A line that means nothing, yet, leaves all as it is."""
         from core.errors import UsageError
 
         try:
             self.narrow(line)
         except UsageError as problem:
-            if tell:
-                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
+            self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
             return False
         return True
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()
-        self._narrow(message.value, tell=False)
+        if self._narrow(message.value) and self.filter.has_focus:
+            self.flash(_HINT)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         message.stop()
-        if self._narrow(message.value, tell=True):
+        if self._narrow(message.value):
             self._keep_filter()
 
     def on_filter_line_ended(self, message: FilterLine.Ended) -> None:

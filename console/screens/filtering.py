@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from console.render.queue import origin_word
 from core.desk.decisions import length_of
 from core.desk.triage import ALL, Filter
 from core.errors import UsageError
 from core.homes.hermes.status import Status
 
+_NAMES = ("status", "target", "origin", "subsystem", "age")
 #: What people call an origin, as the queue shows it.
 _ORIGINS = {"auto": "background_review", "chat": "assistant_tool", "you": "foreground"}
 
@@ -24,25 +27,30 @@ class Wanted:
 EVERYTHING = Wanted()
 
 
-def parse(line: str) -> Wanted:
+def parse(line: str, targets: Collection[str], origins: Collection[str]) -> Wanted:
     """``status:stale target:memory origin:auto subsystem:skills age:14d is:snoozed words``.
 
-    Words of no such form are looked for as one text. Raises :class:`UsageError` for a value that
-    names nothing.
+    Words of no such form are looked for as one text; ``targets`` and ``origins`` are those of the
+    queue. Raises :class:`UsageError` for a value that names nothing.
     """
     rows, asleep, text = ALL, False, []
     for word in line.split():
         name, colon, value = word.partition(":")
+        if colon and not value and name in _NAMES:
+            # Its value is still being typed.
+            continue
         if not colon or not value:
             text.append(word)
         elif name == "status":
-            rows = replace(rows, status=_status(value))
+            status = _one_of("status", value.replace("-", "_"), tuple(Status))
+            rows = replace(rows, status=Status(status))
         elif name == "target":
-            rows = replace(rows, target=value)
+            rows = replace(rows, target=_one_of("target", value, targets))
         elif name == "origin":
-            rows = replace(rows, origin=_ORIGINS.get(value, value))
+            called = _ORIGINS | {origin_word(origin): origin for origin in origins}
+            rows = replace(rows, origin=called[_one_of("origin", origin_word(value), called)])
         elif name == "subsystem":
-            rows = replace(rows, subsystem=_subsystem(value))
+            rows = replace(rows, subsystem=_one_of("subsystem", value, ("memory", "skills")))
         elif name == "age":
             rows = replace(rows, older_than=length_of(value))
         elif word == "is:snoozed":
@@ -52,16 +60,8 @@ def parse(line: str) -> Wanted:
     return Wanted(replace(rows, text=" ".join(text)), asleep)
 
 
-def _status(value: str) -> Status:
-    try:
-        return Status(value.replace("-", "_"))
-    except ValueError:
-        raise UsageError(
-            f"There is no status {value!r}", f"Write one of {', '.join(Status)}"
-        ) from None
-
-
-def _subsystem(value: str) -> str:
-    if value not in ("memory", "skills"):
-        raise UsageError(f"There is no subsystem {value!r}", "Write memory or skills")
+def _one_of(name: str, value: str, known: Collection[str]) -> str:
+    """``value``, which is one of those ``known``."""
+    if value not in known:
+        raise UsageError(f"No {name} is called {value}", f"Write {', '.join(known)}")
     return value

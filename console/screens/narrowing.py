@@ -31,7 +31,9 @@ class NarrowingRoom(PromotingRoom, Filtered):
     def narrow(self, line: str) -> None:
         from console.screens.filtering import parse
 
-        self._wanted = parse(line)
+        items = self._items.values()
+        targets = dict.fromkeys(item.target for item in items if not item.broken)
+        self._wanted = parse(line, targets, dict.fromkeys(item.origin for item in items))
         self._held.clear()
         self.show_queue(news=False)
         self.rest()
@@ -63,7 +65,15 @@ class NarrowingRoom(PromotingRoom, Filtered):
             return ""
         if self._is_whole():
             return keyed("all are snoozed: {review.filter}is:snoozed shows them")
-        return keyed("no row fits the filter: {review.close} takes it off")
+        return keyed("the filter hides all: {review.close} takes it off")
+
+    def hidden(self) -> int:
+        """How many rows the filter leaves out, beside those that sleep."""
+        if self._wanted is None or self._is_whole():
+            return 0
+        asleep = len(self._sleeping & self._items.keys())
+        every = asleep if self._wanted.asleep else len(self._items) - asleep
+        return every - len(self.queue.items)
 
     def _is_whole(self) -> bool:
         from console.screens.filtering import EVERYTHING

@@ -39,15 +39,25 @@ class PromotingRoom(RevisingRoom):
         if item is None:
             return
 
+        opened = self._opened
+
+        def read(name: str) -> str:
+            from core.desk.promotion import promote_as
+            from core.errors import UsageError
+
+            found = promote_as(opened, item.token, name.strip(), dry_run=True)
+            if not found.ok:
+                raise UsageError(found.message.rstrip("."), found.next)
+            return name.strip()
+
         def named(name: str | None) -> None:
-            if not name or not name.strip():
-                return
-            batch = Batch("approve", 1, 0, NO_RIVALS, 0)
-            start = partial(_promote, self._opened, item.token, name.strip())
-            self.decide_each(batch, [item], start)
+            if name is not None:
+                batch = Batch("approve", 1, 0, NO_RIVALS, 0)
+                self.decide_each(batch, [item], partial(_promote, opened, item.token, name))
 
         question = f"Promote {item.target} as"
-        self.app.push_screen(NoteScreen(question, "promotes it", "a name: a-z, 0-9, -"), named)
+        ask = NoteScreen(question, "promotes it", "a name: a-z, 0-9, -", read)
+        self.app.push_screen(ask, named)
 
 
 def _promote(opened: Opened, token: str, name: str) -> Iterator[Receipt]:

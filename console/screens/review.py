@@ -20,10 +20,9 @@ from console.keymap import keyed
 from console.render import ink
 from console.render.queue import QueueItem, queue_row
 from console.screens.host import is_vak
-from console.screens.review_preview import PreviewingRoom
+from console.screens.review_preview import PreviewingRoom, PreviewText
 from console.screens.room import bindings_of
 from console.widgets.filterline import FilterLine
-from console.widgets.lines import LineView
 from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class ReviewScreen(PreviewingRoom):
         line = FilterLine("status:stale target:memory age:14d words")
         queue = RowList(_paint, id="queue", classes="pane")
         queue.border_title = Content("Queue")
-        preview = LineView(id="preview", classes="pane detail")
+        preview = PreviewText(id="preview", classes="pane detail")
         preview.border_title = Content("Preview")
         return (Vertical(line, queue, classes="list"), preview)
 
@@ -243,6 +242,13 @@ class ReviewScreen(PreviewingRoom):
         else:
             self.queue.move_to(found.key)
 
+    def action_step(self, step: int) -> None:
+        """The proposal above or below; who reads the preview goes on reading there."""
+        here = self.queue.cursor_key
+        (self.queue.action_cursor_down if step > 0 else self.queue.action_cursor_up)()
+        if self.queue.cursor_key == here:
+            self.flash(f"No further proposal {'below' if step > 0 else 'above'}")
+
     def on_row_list_marks_changed(self, message: RowList.MarksChanged) -> None:
         message.stop()
         self._show_unseen()
@@ -260,7 +266,9 @@ class ReviewScreen(PreviewingRoom):
         }
 
     def _show_unseen(self) -> None:
-        parts = [none] if (none := self._why_none()) else []
+        hidden = self.hidden()
+        none = self._why_none() or (f"{hidden:,} hidden by the filter" if hidden else "")
+        parts = [none] if none else []
         if marked := len(self.queue.marked):
             parts.append(f"{marked} marked")
         if unseen := self.queue.unseen:

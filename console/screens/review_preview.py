@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.timer import Timer
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.foreseen import Foreseen, foreseen_lines
 from console.render.hints import with_keys
@@ -25,6 +28,19 @@ if TYPE_CHECKING:
 
 #: Seconds the cursor rests before its preview is computed.
 REST = 0.08
+#: Seconds that a proposal which came under the cursor by itself is on screen before it is decided.
+LOOK = 0.6
+#: What decides a row or changes it, and what the key does when it is pressed again.
+_DECIDING = {
+    "approve": "{review.approve} again approves it",
+    "reject": "{review.reject} again refuses it",
+    "note('approve')": "{review.note.approve} again approves it",
+    "note('reject')": "{review.note.reject} again refuses it",
+    "edit": "{review.edit} again edits it",
+    "convert": "{review.convert} again converts it",
+    "snooze": "{review.snooze} again puts it off",
+    "promote_as": "{review.promote_as} again promotes it",
+}
 #: What the preview shows of several marked rows, in place of a row's key.
 FORECAST = "forecast"
 
@@ -38,6 +54,29 @@ class _How:
     folded: bool
 
 
+class PreviewText(LineView):
+    """A text whose ``n`` and ``N`` walk its own marks, and lead nowhere else if it has none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.close", "back", id="review.close")
+    ]
+
+    @dataclass
+    class NoMark(Message):
+        """There is no mark to go to; ``further``: none but the one that was gone to."""
+
+        further: bool
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return True if action == "hit" else super().check_action(action, parameters)
+
+    def action_hit(self, step: int) -> None:
+        before = self._stops.current
+        super().action_hit(step)
+        if self._stops.current == before:
+            self.post_message(self.NoMark(before is not None))
+
+
 class PreviewingRoom(NarrowingRoom):
     """What a decision would do stands beside the queue before it is made."""
 
@@ -47,6 +86,9 @@ class PreviewingRoom(NarrowingRoom):
         self._drawing: Callable[[_How], Sequence[Line]] = partial(_sentence, "Reading the home…")
         self._folded = True
         self._resting: Timer | None = None
+        #: The row that came under the cursor by itself, and since when its preview is on screen.
+        self._came: str | None = None
+        self._since: float | None = None
 
     @property
     def preview(self) -> LineView:
@@ -57,6 +99,39 @@ class PreviewingRoom(NarrowingRoom):
         if self._resting is not None:
             self._resting.stop()
         self._resting = self.set_timer(REST, self._look)
+
+    # -- what was not looked at ------------------------------------------------------------
+
+    def takes(self, action: str) -> bool:
+        """The key that decided one row decides no other one before the person could look at it."""
+        super().takes(action)
+        if action not in _DECIDING:
+            return True
+        if self.queue.marked:
+            # Once these are decided the row at the cursor is what the next key decides.
+            self.came_by_itself()
+            return True
+        since, here = self._since, self.queue.cursor_key
+        looked = since is not None and self.signoff.ticks() - since >= LOOK
+        if here is None or here != self._came or looked:
+            return True
+        self.flash(keyed(f"This is the next proposal; {_DECIDING[action]}"), ink.WARNING)
+        return False
+
+    def came_by_itself(self) -> None:
+        """The person did not choose the row at the cursor: it is looked at from now on."""
+        self._came, self._since = self.queue.cursor_key, None
+
+    def moved(self) -> None:
+        """The cursor is on another row: the person's own choice, unless it came by itself."""
+        if self.queue.cursor_key != self._came:
+            self._came = None
+
+    def _is_seen(self) -> None:
+        if self._since is None:
+            self._since = self.signoff.ticks()
+
+    # -- the plan of the row, or what the marked ones do -----------------------------------
 
     def _look(self) -> None:
         item = self._item()
@@ -88,6 +163,7 @@ class PreviewingRoom(NarrowingRoom):
             self.preview.set_lines(lines, keep=same)
         else:
             self._draw_preview(keep=same)
+        self._is_seen()
         self.refresh_bindings()
 
     def _show_undecidable(self, item: QueueItem) -> None:
@@ -112,6 +188,7 @@ class PreviewingRoom(NarrowingRoom):
         same, self._shown_key = self._shown_key == key, key
         self._shown, self._drawing = None, partial(_draw_raw, found)
         self._draw_preview(keep=same)
+        self._is_seen()
         self.refresh_bindings()
 
     def _not_previewed(self, problem: Exception) -> None:
@@ -164,6 +241,7 @@ class PreviewingRoom(NarrowingRoom):
         self._shown, self._drawing = None, partial(_sentence, with_keys(sentence))
         self._shown_key = ""
         self._draw_preview(keep=False)
+        self._is_seen()
         self.refresh_bindings()
 
     @property
@@ -180,6 +258,12 @@ class PreviewingRoom(NarrowingRoom):
             if origin.session_id is None:
                 return f"{origin.words[:1].upper()}{origin.words[1:]}"
         return super().why_not(action)
+
+    def on_preview_text_no_mark(self, message: PreviewText.NoMark) -> None:
+        message.stop()
+        word = "no further" if message.further else "no"
+        on = keyed("{review.step.1} is the proposal below")
+        self.flash(f"There is {word} mark in this text; {on}")
 
     # -- looking closer --------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def preview_of(shown: Shown, now: datetime) -> Preview:
         subsystem=proposal.subsystem,
         action=proposal.action or "unknown",
         target=proposal.target,
-        origin=_came_from(shown, f"{origin}, {when} ago" if when else origin),
+        origin=_came_from(shown, f"{when} ago, {origin}" if when else origin),
         status=str(shown.status),
         message=outcome.message,
         findings=outcome.findings,

@@ -33,11 +33,10 @@ SHOWN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where ``g`` goes: a message of a session, a time in the one on screen, or words why not."""
+    """Where ``g`` goes: a message of a session, or a time in the one on screen."""
 
     target: Target | None = None
     at: float | None = None
-    trouble: str = ""
 
 
 class BelongingRoom(SearchingRoom):
@@ -62,7 +61,7 @@ class BelongingRoom(SearchingRoom):
         if read is None:
             return
         if len(family) < 2:
-            self.flash("This conversation has no relatives", passing=True)
+            self.flash("This conversation has no relatives")
             return
         here = self.part_here()
         words = [family_words(relative, here) for relative in family]
@@ -88,22 +87,19 @@ class BelongingRoom(SearchingRoom):
     # -- a place ---------------------------------------------------------------------------
 
     def action_go(self) -> None:
-        ask = NoteScreen(
-            "Go to a date, a message or a session",
-            "goes there",
-            "2026-07-01, 2026-07-01 09:30, 7d, message number, @session:…",
-        )
-        self.app.push_screen(ask, self._go)
-
-    def _go(self, typed: str | None) -> None:
-        opened, wanted, read = self.signoff.opened, (typed or "").strip(), self._read
-        if opened is None or not wanted:
+        opened, read = self.signoff.opened, self._read
+        if opened is None:
             return
 
-        def work() -> Found:
+        def where(typed: str) -> Found:
             from console.screens.sessions_past import LINK, session_of
             from core.desk.past import owner
+            from core.errors import NotFoundError
             from core.recall.filters import Clock, moment
+
+            wanted = typed.strip()
+            if not wanted:
+                return Found()
 
             if re.fullmatch(r"#?\d{1,18}", wanted):
                 number = int(wanted.lstrip("#"))
@@ -111,26 +107,32 @@ class BelongingRoom(SearchingRoom):
                     return Found(Target(read.asked, number))
                 session_id = owner(opened, number)
                 if session_id is None:
-                    return Found(trouble=f"There is no message {number}")
+                    raise NotFoundError(f"There is no message {number}", "Type another number")
                 return Found(Target(session_id, number))
             if not wanted.startswith(LINK):
                 at = moment(wanted, Clock(opened.clock(), zone=None))
+                if at is not None and read is None:
+                    raise NotFoundError("No conversation is open", "Type a message or a session")
                 if at is not None:
                     return Found(at=at)
             return Found(Target(session_of(opened, wanted).id, part=True))
 
-        self.start_job("sheet", work, self._gone_to, self._not_read)
+        ask = NoteScreen(
+            "Go to a date, a message or a session",
+            "goes there",
+            "2026-07-01, 2026-07-01 09:30, 7d, message number, @session:…",
+            where,
+        )
+        self.app.push_screen(ask, self._gone_to)
 
-    def _gone_to(self, found: Found) -> None:
-        if found.trouble:
-            self.flash(found.trouble, ink.WARNING)
-        elif found.target is not None:
+    def _gone_to(self, found: Found | None) -> None:
+        if found is None:
+            return
+        if found.target is not None:
             self.enter(found.target)
-        elif found.at is not None and self._read is not None:
+        elif found.at is not None:
             self.transcript.go_to_time(found.at)
             self.go_inside()
-        else:
-            self.flash("No conversation is open", ink.WARNING)
 
     # -- what is stored --------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class BelongingRoom(SearchingRoom):
         waiting = reading.queue.proposals if reading is not None else ()
         found = next((proposal for proposal in waiting if proposal.id in words), None)
         if found is None:
-            self.flash("No proposal that waits is named in this message", passing=True)
+            self.flash("No proposal that waits is named in this message")
         else:
             self.signoff.show_proposal(found.file)
 

@@ -20,6 +20,7 @@ from console.screens.sessions_read import Target
 from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
+    from console.screens.sessions_conversation import Conversation
     from core.desk.bookmarks import Bookmark, Kept
     from core.desk.exporting import Exported
 
@@ -87,28 +88,28 @@ class KeepingRoom(BelongingRoom):
         def chosen(place: int | None) -> None:
             if place is not None:
                 here = f"{short(str(Path.cwd()))}, where you are"
-                ask = NoteScreen("Export into which folder", "exports", here)
-                self.app.push_screen(ask, partial(self._export, *choices[place]))
+                write = partial(self._export, self._read, *choices[place])
+                ask = NoteScreen("Export into which folder", "exports", here, write)
+                self.app.push_screen(ask, partial(self._exported, choices[place][1]))
 
         self.app.push_screen(Choose("Export this conversation as", words), chosen)
 
-    def _export(self, form: str, redact: bool, folder: str | None) -> None:
-        read, opened = self._read, self.signoff.opened
-        if folder is None or read is None or opened is None:
+    def _export(
+        self, read: Conversation | None, form: str, redact: bool, folder: str
+    ) -> tuple[Exported, ...] | None:
+        from core.desk.exporting import Wanted, export
+        from core.recall.export import Format
+
+        opened = self.signoff.opened
+        if read is None or opened is None:
+            return None
+        place = Path(folder.strip() or ".").expanduser()
+        wanted = Wanted((read.session.id,), Format(form), redact, chain=len(read.parts) > 1)
+        return export(opened, wanted, place)
+
+    def _exported(self, redact: bool, done: tuple[Exported, ...] | None) -> None:
+        if not done:
             return
-
-        def work() -> tuple[Exported, ...]:
-            from core.desk.exporting import Wanted, export
-            from core.recall.export import Format
-
-            place = Path(folder.strip() or ".").expanduser()
-            wanted = Wanted((read.session.id,), Format(form), redact, chain=len(read.parts) > 1)
-            return export(opened, wanted, place)
-
-        self.flash("Exporting…")
-        self.start_job("sheet", work, partial(self._exported, redact), self._not_read)
-
-    def _exported(self, redact: bool, done: tuple[Exported, ...]) -> None:
         self.flash(f"Exported {done[0].count} to {done[0].path}", ink.GOOD)
 
         def draw(width: int) -> list[Line]:
@@ -219,19 +220,21 @@ class KeepingRoom(BelongingRoom):
     def action_save_view(self) -> None:
         opened, query = self.signoff.opened, self._line
 
-        def save(name: str | None) -> None:
-            if name is None or opened is None:
-                return
+        if opened is None:
+            return
 
-            def change() -> Kept:
-                from core.desk.bookmarks import bookmarks
+        def save(name: str) -> Kept:
+            from core.desk.bookmarks import bookmarks
 
-                return bookmarks(opened).save_view(name, query, opened.clock())
+            return bookmarks(opened).save_view(name, query, opened.clock())
 
-            self.keep(change, keyed("Saved; {sessions.views} lists the saved searches"))
+        def saved(kept: Kept | None) -> None:
+            if kept is not None:
+                self._took(kept)
+                self.flash(keyed("Saved; {sessions.views} lists the saved searches"), ink.GOOD)
 
-        ask = NoteScreen("Save this search under a name", "saves it", "a name")
-        self.app.push_screen(ask, save)
+        ask = NoteScreen("Save this search under a name", "saves it", "a name", save)
+        self.app.push_screen(ask, saved)
 
     def action_views(self) -> None:
         views = self._kept.views if self._kept is not None else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -99,22 +98,27 @@ class SkillRestoring(SkillActing):
         self.app.push_screen(Offer(found.title, draw, ways), chosen)
 
     def _ask_place(self, package: Archived) -> None:
-        def typed(place: str | None) -> None:
-            if place is None or not place.strip():
-                return
+        opened, name = self.signoff.opened, package.package.name
+        if opened is None:
+            return
 
-            def planner(opened: Opened) -> Planned:
-                from core.desk.skills import restore
+        def read(place: str) -> Planned:
+            from core.desk.skills import restore
+            from core.errors import UsageError
 
-                return restore(opened, package.package.path, place.strip())
+            planned = restore(opened, package.package.path, place.strip())
+            outcome = planned.plan.outcome
+            if not place.strip() or not outcome.lands:
+                raise UsageError(outcome.message.rstrip("."), "Name another folder")
+            return planned
 
-            self._prepare([planner], ask)
+        def planned(found: Planned | None) -> None:
+            if found is not None:
+                self.confirm(f"Restore {name}", "restores it", found)
 
-        def ask(found: list[tuple[Callable[[Opened], Planned], Planned]]) -> None:
-            self.confirm(f"Restore {package.package.name}", "restores it", found[0][1])
-
-        title = f"Restore {package.package.name} to which folder below skills/?"
-        self.app.push_screen(NoteScreen(title, "shows what it does", "ops/name"), typed)
+        title = f"Restore {name} to which folder below skills/?"
+        ask = NoteScreen(title, "shows what it does", "ops/name", read)
+        self.app.push_screen(ask, planned)
 
 
 def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:

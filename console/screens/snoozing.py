@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,26 +31,26 @@ class SnoozingRoom(RefusingRoom):
 
     def action_snooze(self) -> None:
         items = [item for item in self._meant() if not item.broken]
+        opened, now = self._opened, self.signoff.now()
+        naps: list[Nap] = []
 
-        def asked(words: str | None) -> None:
-            if words is None or not items:
-                return
+        def read(words: str) -> Callable[[], Receipt]:
             from core.desk.decisions import time_until
-            from core.errors import UsageError
 
-            try:
-                now = self.signoff.now()
-                until = None if words.strip() == "now" else time_until(words, now)
-            except UsageError as problem:
-                self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
+            until = None if words.strip() == "now" else time_until(words, now)
+            return partial(_snooze, opened, items, until, naps)
+
+        def asked(task: Callable[[], Receipt] | None) -> None:
+            if task is None or not items:
                 return
             self.queue.clear_marks()
-            self.signoff.naps = []
-            task = partial(_snooze, self._opened, items, until, self.signoff.naps)
+            self.signoff.naps = naps
             self.signoff.write(task, self._snoozed, items[0].key)
 
         question = f"Put off {self._named()} until"
-        self.app.push_screen(NoteScreen(question, "puts it off", "7d, 12h, a date, or now"), asked)
+        example = "7d, 12h, a date, or now"
+        ask = NoteScreen(question, "puts it off", example, read, at_once=True)
+        self.app.push_screen(ask, asked)
 
     def _snoozed(self, key: str, receipt: Receipt) -> None:
         self.flash(receipt.message, ink.GOOD if receipt.ok else ink.DANGER)

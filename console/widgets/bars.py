@@ -6,14 +6,17 @@ They change often, and a new layout of the screen costs more than all they say.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
-#: The end of a sentence that names the keys for what was done.
-_KEYS = re.compile(r"[ ;,]*(?:\(\S+; )?\S+ takes (?:it|them) back[^.:]*$")
+#: The end of a sentence that names the keys for what was done, after the id of what it was.
+_KEYS = re.compile(r"[ ;,]*(?:(?P<bracket>\()\S+; )?(?P<undo>\S+ takes (?:it|them) back)[^.:]*$")
+#: Where the first of several sentences ends.
+_FIRST = re.compile(r"[.;:](?= )|$")
 
 
 class HomeBar(Static):
@@ -43,14 +46,14 @@ class Notice(Static):
 
 
 class FlashLine(Static):
-    """One line about the person's own last action; it stays until the next."""
+    """One line about the person's own last key; it stays until the next."""
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
         self._said = Content("")
 
     def say(self, content: Content) -> None:
-        """Show one line; of a long one the end goes, or the middle when it ends in its keys."""
+        """Show one line; a long one keeps its first sentence, then the keys it ends in."""
         self._said = content
         self.update(_fitted(content, self.size.width), layout=False)
 
@@ -62,10 +65,26 @@ def _fitted(content: Content, width: int) -> Content:
     found = _KEYS.search(content.plain)
     if found is None or not 0 < width < content.cell_length:
         return content
-    keys = content[found.start() :]
-    room = width - keys.cell_length
-    # Where the keys would leave no room for what was done, that comes first.
-    return content[: found.start()].truncate(room, ellipsis=True) + keys if room > 20 else content
+    said = content[: found.start()]
+    sentence = _FIRST.search(said.plain)
+    least = said[: sentence.start()].cell_length if sentence else 0
+    for keys in _shorter(content, found):
+        room = width - keys.cell_length
+        if least < room:
+            return said.truncate(room, ellipsis=True) + keys
+    return content
+
+
+def _shorter(content: Content, found: re.Match[str]) -> Iterator[Content]:
+    """The keys at the end of a sentence: as they are, without the id, the one that takes back."""
+    yield content[found.start() :]
+    undo, end = found.span("undo")
+    if found["bracket"]:
+        begin = Content(" ") + content[found.start("bracket") : found.end("bracket")]
+        yield begin + content[undo:]
+        yield begin + content[undo:end] + content[content.plain.index(")", end) :]
+    else:
+        yield content[found.start() : end]
 
 
 class KeyBar(Footer):

@@ -117,20 +117,34 @@ def _resting(app: SignoffApp) -> bool:
 
 @dataclass
 class Console:
-    """A running console. ``home`` is the home it shows, ``state`` signoff's own folder."""
+    """A running console. ``home`` is the home it shows, ``state`` signoff's own folder.
+
+    ``seconds`` is what its clock shows: time passes after keys, not while they are pressed.
+    """
 
     app: SignoffApp
     pilot: Pilot[None]
     home: Path
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.app.ticks = lambda: self.seconds
 
     @property
     def state(self) -> Path:
         return self.home.parent / "state"
 
     async def press(self, *keys: str) -> None:
-        """Press keys, then wait for what they began."""
+        """Press keys, wait for what they began, and look at it for a second."""
         await self.pilot.press(*keys)
         await self.settle()
+        self.seconds += 1.0
+
+    async def tap(self, *keys: str) -> None:
+        """Press keys one after the other, each once the last is through, and look at nothing."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
 
     async def settle(self) -> None:
         await settle(self.app, self.pilot)

@@ -438,13 +438,13 @@ def _receipt(ok: bool, category: str = "applied") -> Receipt:
     ("verb", "receipts", "skipped", "said"),
     [
         ("approve", [_receipt(True)], 0, "✓ Done. (x; u takes it back, i says more)"),
-        ("approve", [_receipt(False, "locked")], 0, "✗ x: Done.; try again in a moment"),
+        ("approve", [_receipt(False, "locked")], 0, "✗ Done.; try again in a moment (x)"),
         ("reject", [_receipt(True)] * 3, 0, "3 refused; u takes them back"),
         (
             "approve",
             [_receipt(True), _receipt(False)],
             2,
-            "1 approved; 1 not, their rows say why; 2 left that ask; u takes it back",
+            "1 approved; 1 not, its row says why; 2 left that ask; u takes it back",
         ),
         ("approve", [], 2, "2 left that ask"),
     ],
@@ -453,7 +453,7 @@ def test_what_became_of_a_batch(
     verb: str, receipts: list[Receipt], skipped: int, said: str
 ) -> None:
     batch = Batch(verb, len(receipts), skipped)
-    assert [batch.add("x", receipt) for receipt in receipts] == [
+    assert [batch.add(str(n), receipt) for n, receipt in enumerate(receipts)] == [
         number == len(receipts) for number in range(1, len(receipts) + 1)
     ]
     assert batch.sentence()[0] == said

@@ -86,7 +86,7 @@ async def test_d04_what_did_not_land_stands_on_its_row_with_the_reason(home: Pat
         path.write_text(path.read_text().replace("Step one.", "Begin."))
         await console.press("*", "a")
         assert shown(console) == ["d04"]
-        assert console.flash.startswith("1 approved; 1 not, their rows say why")
+        assert console.flash.startswith("1 approved; 1 not, its row says why")
         first, second = row_of(console, "d04")
         assert "! failed" in first
         assert second.strip("▌ ").startswith(console.row("d04").note[:30])

@@ -25,6 +25,7 @@ READY_SKILL = "1a6fd3b8"
 ATTENTION = "c85b3e92"
 STALE = "81e5a2cc"
 UNREADABLE = "e0c4529a"
+INVISIBLE = "947acd31"
 
 
 @pytest.fixture
@@ -156,8 +157,9 @@ async def test_the_cursor_goes_to_the_next_row_after_a_decision(home: Path) -> N
     ("name", "reason"),
     [
         (STALE, "It would not land (stale): r refuses it"),
-        ("6d10e8b7", "It would not land (over budget): r refuses it"),
-        ("17d4e8ba", "It would not land (refused): r refuses it"),
+        ("6d10e8b7", "It would not land (over budget): e edits it, r refuses it"),
+        ("17d4e8ba", "It would not land (refused): e edits it, r refuses it"),
+        (INVISIBLE, "It would not land (refused): E changes its form, e edits it, r refuses it"),
         (UNREADABLE, "It would not land (unreadable): r refuses it"),
     ],
 )

@@ -16,10 +16,10 @@ from textual.widgets import Input
 from console.screens.choose import Choose
 from console.screens.confirm import Confirm
 from console.screens.note import NoteScreen
-from core.desk.decide import Request, reject
+from core.desk.decide import Request
 from core.journal import Journal
 from tests.console.pilots import NOW, Console, open_console, start_of, tree
-from tests.core.desks import MEMORY, add, make_home, propose, remove, swap
+from tests.core.desks import MEMORY, add, make_home, propose, reject, remove, swap
 
 DAY = 86400.0
 BATCH = {
@@ -104,7 +104,7 @@ async def test_rows_without_a_label_and_unreadable_ones_go_in_the_same_step(home
         assert tree(home) == before
         # Approving answers no question by name: what is not judged stays.
         await console.press("*", "a")
-        assert console.flash == "1 approved; 1 not, their rows say why; u takes it back"
+        assert console.flash == "1 approved; 1 not, its row says why; u takes it back"
         assert console.row("broken").fate == "failed"
 
 
@@ -162,7 +162,7 @@ async def test_dead_rows_decided_while_the_list_is_open_are_left_alone(home: Pat
         await console.press("D")
         reject(start_of(home)(), Request(("stale",)))
         await console.press("y")
-        assert console.flash.startswith("✗ stale: The proposal is gone")
+        assert console.flash.startswith("✗ The proposal is gone")
 
 
 # -- rivals --------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ async def test_the_filter_narrows_keeps_and_clears(home: Path) -> None:
         await console.press("slash", *"age:14d", "escape")
         assert len(shown(console)) == 3
         await console.press("slash", *"status:odd", "enter")
-        assert console.flash.startswith("There is no status 'odd'")
+        assert console.flash.startswith("No status is called odd. Write ready, ")
         assert not review.queue.has_focus
         await console.press("escape", "slash", *"nothing like it", "enter")
         assert shown(console) == []
@@ -272,7 +272,7 @@ async def test_e_edits_exactly_the_text_and_judges_it_anew(
         assert isinstance(console.app.screen, Choose)
         await console.press("1")
         assert console.row("long").status == "ready"
-        assert console.flash.startswith("✎ long: edited and written, not decided yet")
+        assert console.flash.startswith("✎ Edited and written, not decided yet")
         assert "tea" in console.text
         await console.press("u")
         assert tree(home) == before
@@ -382,7 +382,7 @@ async def test_a_queue_that_shows_no_row_says_so_where_the_preview_has_no_room(h
     propose(home, "two", add("tea"))
     async with open_console(home, size=(80, 24)) as console:
         await console.press("slash", *"status:stale", "enter", "D", "y")
-        assert "no row fits the filter: esc takes it off" in console.picture
+        assert "the filter hides all: esc takes it off" in console.picture
         await console.press("escape")
         assert "no row fits" not in console.picture
         await console.press("Z", *"7d", "enter")
