@@ -28,6 +28,10 @@ from core.model import Change, Receipt
 from core.plan import Plan, bind
 from core.view import View
 
+_BY_ITS_OWN_SERVER = (
+    "The pages are written; a Chroma store finds them once its own server takes the wiki in"
+)
+
 # -- ingest ----------------------------------------------------------------------------------------
 
 
@@ -113,8 +117,10 @@ def carry_out_merge(shelf: Shelf, found: Merge, plan: Plan, note: str = "") -> t
     Raises as :func:`core.desk.knowledge.carry_out`.
     """
     receipt = knowledge.carry_out(shelf, plan, note)
-    if not receipt.ok or not plan.changes or not isinstance(shelf.store, OwnStore):
+    if not receipt.ok or not plan.changes:
         return receipt, ""
+    if not isinstance(shelf.store, OwnStore):
+        return receipt, _BY_ITS_OWN_SERVER
     try:
         ingest_wiki(shelf, found.folder, plan.subject)
     except SignoffError as problem:

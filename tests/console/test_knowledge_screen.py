@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from console.screens.sheet import Sheet
 from console.widgets.bars import KeyBar
 from core.desk.knowledge import timeline
 from core.desk.knowledge_board import beside
-from core.homes.rag import chroma_write, schema
+from core.homes.rag import schema
 from core.homes.rag.learning import note_of
 from core.homes.rag.nodes import Node
 from core.homes.rag.own import OwnStore
@@ -47,7 +46,6 @@ from tests.console.shelves import (
     with_store,
 )
 
-CHROMA = Path(__file__).parents[1] / "data" / "chroma"
 #: The notes of tallyport, the newest first.
 NEWEST = ["queue-3", "lock", "single", "round", "queue-2", "flags", "fonts", "queue-1"]
 
@@ -329,36 +327,6 @@ async def test_a_broken_store_is_said_and_read_again(home: Path) -> None:
         file.write_bytes(kept)
         await console.press("f5")
         assert title(console) == "Projects (3)"
-
-
-async def test_a_chroma_store_says_what_it_does_not_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chroma_write, "is_installed", lambda: False)
-    home = home_in(tmp_path)
-    shutil.copytree(CHROMA, tmp_path / "hermes-rag")
-    before = (tmp_path / "hermes-rag" / "chroma.sqlite3").read_bytes()
-    async with knowledge_on(home, size=(140, 42)) as console:
-        read_only = "The Chroma store is only read: changes need signoff with the extra `chroma`"
-        assert f"(a Chroma store) Searched by words. {read_only}." in console.words
-        assert "No note is learnt into a Chroma store" in console.words
-        await console.press("m")
-        assert console.flash == read_only
-        await console.press("enter")
-        assert title(console) == "api: notes (11)"
-        item = next(i for i in console.knowledge.rows.items if i.status == "pinned")
-        assert console.knowledge.rows.move_to(item.key)
-        await console.settle()
-        assert "● pinned learning" in console.words
-        assert read_only in console.words
-        for key in ("d", "r", "b", "A"):
-            await console.press(key)
-            assert console.flash == read_only
-        await console.press("a")
-        assert console.flash.startswith("No note is learnt into a Chroma store")
-        await console.press("s", *"jobs", "enter")
-        assert [i.layer for i in console.knowledge.rows.items][:1] == ["wiki"]
-    assert (tmp_path / "hermes-rag" / "chroma.sqlite3").read_bytes() == before
 
 
 async def test_text_of_a_note_is_never_taken_for_control_or_markup(home: Path) -> None:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from core.desk import knowledge
 from core.desk.knowledge import Shelf
+from core.homes.rag import chroma_write
 from core.homes.rag.learning import Learnt
 from core.homes.rag.nodes import Layer, Node, collection_of
 from core.settings import Settings
@@ -62,3 +65,36 @@ def statuses(shelf: Shelf, project: str = "api") -> dict[str, str]:
     """``text -> status`` of every note."""
     found = shelf.store.nodes(collection_of(project, Layer.MEMORY))
     return {node.document: node.status for node in found}
+
+
+#: Does to the tables what chromadb does; fails where a note is retired for that reason.
+_CHILD = """
+import json, sqlite3, sys
+asked = json.load(sys.stdin)
+if asked["updates"][0][1].get("retired_reason") == "fail":
+    sys.exit("chromadb said no")
+db = sqlite3.connect(asked["folder"] + "/chroma.sqlite3")
+for name, keys in asked["updates"]:
+    (row,) = db.execute("SELECT id FROM embeddings WHERE embedding_id = ?", (name,)).fetchone()
+    for key, value in keys.items():
+        db.execute("DELETE FROM embedding_metadata WHERE id = ? AND key = ?", (row, key))
+        if value is not None:
+            db.execute(
+                "INSERT INTO embedding_metadata (id, key, string_value) VALUES (?, ?, ?)",
+                (row, key, value),
+            )
+db.commit()
+print('{"ok": true}')
+"""
+
+
+def use_child(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Chroma stores changed without chromadb, by a child that is written to ``folder``.
+
+    The real one changes a store in ``make interop``.
+    """
+    child = folder / "child" / "chroma_child.py"
+    child.parent.mkdir()
+    child.write_text(_CHILD)
+    monkeypatch.setattr(chroma_write, "__file__", str(child.with_name("chroma_write.py")))
+    monkeypatch.setattr(chroma_write, "is_installed", lambda: True)

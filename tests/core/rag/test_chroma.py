@@ -25,7 +25,7 @@ from core.homes.rag import chroma, chroma_write
 from core.homes.rag.chroma import ChromaReader
 from core.homes.rag.chroma_write import ChromaStore
 from core.homes.rag.nodes import Layer, collection_of
-from tests.core.rag.shelves import shelf_in
+from tests.core.rag.shelves import shelf_in, use_child
 
 DATA = Path(__file__).parents[2] / "data" / "chroma"
 MEMORY = collection_of("api", Layer.MEMORY)
@@ -307,32 +307,9 @@ def test_without_the_extra_a_change_is_refused_and_says_what_to_install(folder: 
         knowledge_work.migrate_status(shelf, apply=True)
 
 
-STUB = """
-import json, sqlite3, sys
-asked = json.load(sys.stdin)
-if asked["updates"][0][1].get("retired_reason") == "fail":
-    sys.exit("chromadb said no")
-db = sqlite3.connect(asked["folder"] + "/chroma.sqlite3")
-for name, keys in asked["updates"]:
-    (row,) = db.execute("SELECT id FROM embeddings WHERE embedding_id = ?", (name,)).fetchone()
-    for key, value in keys.items():
-        db.execute("DELETE FROM embedding_metadata WHERE id = ? AND key = ?", (row, key))
-        if value is not None:
-            db.execute("INSERT INTO embedding_metadata (id, key, string_value) VALUES (?, ?, ?)", (row, key, value))
-db.commit()
-print('{"ok": true}')
-"""
-
-
 @pytest.fixture
 def writable(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """The store with a child that does to the tables what chromadb does; the real one changes a
-    store in ``make interop-chroma``."""
-    stub = tmp_path / "stub" / "chroma_child.py"
-    stub.parent.mkdir()
-    stub.write_text(STUB)
-    monkeypatch.setattr(chroma_write, "__file__", str(stub.with_name("chroma_write.py")))
-    monkeypatch.setattr(chroma_write, "is_installed", lambda: True)
+    use_child(tmp_path, monkeypatch)
     shelf = shelf_in(folder.parent)
     assert isinstance(shelf.store, ChromaStore)
     return shelf
