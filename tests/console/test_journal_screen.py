@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from console.screens.confirm import Confirm
 from core.desk.knowledge_board import beside
 from core.desk.knowledge_work import undo
 from core.homes.rag.nodes import Layer, collection_of
 from core.homes.rag.store import Store
 from core.journal import Journal, State
-from tests.console.pilots import JOURNAL_MODE, Console, open_console, sample, start_of, tree
+from tests.console.pilots import JOURNAL_MODE, NOW, Console, open_console, sample, start_of, tree
 from tests.console.shelves import knowledge_on, on, with_store
 
 USER = "b71d90e4"
@@ -26,6 +28,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "core.journal.actor", lambda: {"user": "sam", "terminal": "pts/1", "parent": "42 zsh"}
     )
     return sample(tmp_path)
+
+
+def asked(console: Console) -> tuple[str, str]:
+    """Title and keys of the question that stands before the room."""
+    assert isinstance(console.app.screen, Confirm)
+    (box,) = console.app.screen.query(".dialog")
+    return str(box.border_title), str(box.border_subtitle)
 
 
 async def decide(console: Console, *names: str) -> None:
@@ -105,6 +114,54 @@ async def test_an_undo_that_would_lose_later_work_is_refused(home: Path) -> None
         assert tree(home) == before
         assert "USER.md" in console.flash
         assert rows(console)[-1] == (1, "approve", "done")
+
+
+async def test_later_decisions_in_the_way_are_offered_to_go_back_first(home: Path) -> None:
+    before = tree(home)
+    async with open_console(home) as console:
+        await decide(console, USER)
+        await console.press("4", "G", "K", JOURNAL_MODE, "j", "U")
+        assert asked(console) == (
+            "Later decisions changed the same files",
+            "y takes these 2 back, in this order, n or esc leaves all as it is",
+        )
+        assert console.text.index("2  move") < console.text.index(f"1  approve {USER}")
+        await console.press("n")
+        assert console.flash == "Nothing was taken back"
+        assert rows(console)[0] == (2, "move", "done")
+        await console.press("U", "y")
+        assert [state for _, _, state in rows(console)] == ["done", "undone", "undone"]
+        assert tree(home) == before
+
+
+async def test_the_undo_key_asks_for_what_was_not_decided_just_now(home: Path) -> None:
+    before = tree(home)
+    async with open_console(home) as console:
+        await decide(console, USER)
+        after = tree(home)
+        console.app.started = NOW + timedelta(seconds=1)
+        await console.press("u")
+        assert asked(console)[0] == "It was not decided just now, or not here"
+        assert f"1  approve {USER}: just now." in console.text
+        assert tree(home) == after
+        await console.press("escape")
+        assert (console.flash, tree(home)) == ("Nothing was taken back", after)
+        await console.press("u", "y")
+        assert console.flash == f"Entry 1 (approve {USER}) was taken back"
+        assert tree(home) == before
+
+
+async def test_the_undo_key_asks_for_what_another_terminal_decided(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_console(home) as console:
+        await decide(console, USER)
+        after = tree(home)
+        other = {"user": "sam", "terminal": "pts/2", "parent": "43 zsh"}
+        monkeypatch.setattr("core.journal.actor", lambda: other)
+        await console.press("u")
+        assert asked(console)[0] == "It was not decided just now, or not here"
+        assert tree(home) == after
 
 
 @pytest.mark.parametrize(
