@@ -11,9 +11,10 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from console.render.sessions import Counts, SessionItem, facet_lines, query_lines, session_row
+from console.render.sessions_found import became, left_out
 from console.screens.sessions_keep import KeepingRoom
 from console.screens.sessions_read import Target, sentence
-from console.screens.sessions_search import MORE, became, left_out
+from console.screens.sessions_search import MORE
 from console.widgets.rows import RowList, RowState
 
 if TYPE_CHECKING:

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.timer import Timer
 
-from console.keymap import key_of, keyed
 from console.render import ink
 from console.render.sessions import Facets, HitItem, hit_row
+from console.render.sessions_found import nothing_found, remarks
 from console.screens.sessions_index import FeedingRoom
 from console.screens.sessions_read import ReadingRoom, Target
 from console.widgets.rows import RowList, RowState
 from console.widgets.searchbar import SearchBar
 from console.widgets.transcript import Transcript
-from core.conversations import Engine, Order
+from core.conversations import Order
 
 if TYPE_CHECKING:
     from console.screens.sessions_past import Results
-    from core.conversations import Found
 
 #: Seconds typing rests before a search starts, and a search runs before it says so.
 TYPING, SLOW = 0.12, 0.3
@@ -180,7 +179,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         self.show_counts()
         if not results.items:
             self.close_conversation()
-            self.say(_nothing(results, self._facets))
+            self.say(nothing_found(results.found, results.text, self._facets))
         elif fresh or self._read is None or self._read.query is not self._query:
             self.rest()
         self.refresh_bindings()
@@ -224,7 +223,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
         )
         room = max(8, self.width_of(".list") - 4)
         self.hits.border_title = ink.cut(title, room)
-        words = [] if found is None else _remarks(found, self._order)
+        words = [] if found is None else remarks(found, self._order)
         if unseen := self.hits.unseen:
             words.append(f"{unseen:,} new")
         if self._fed:
@@ -323,47 +322,3 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
 
 def _paint(item: HitItem, state: RowState) -> Sequence[Content]:
     return hit_row(item, state.width)
-
-
-#: What answered, in words that need no explanation.
-_ENGINES = {
-    Engine.INDEX: "signoff's index",
-    Engine.DATABASE: "the agent's own index",
-    Engine.SCAN: "no index: every message read",
-}
-
-
-def _remarks(found: Found, order: Order) -> list[str]:
-    """How it was answered: the engine, and in which order."""
-    words = [] if order is Order.RANKED else [f"{order} first"]
-    return [*words, _ENGINES[found.engine]]
-
-
-def became(found: Found) -> list[str]:
-    """What the query became, and what of it was left out: each a sentence for the list's head."""
-    said = [f"“{asked}” read as “{other}”" for asked, other in found.corrected]
-    if found.literally:
-        said.append(f"read word by word: {found.effective}")
-    return [*said, found.note] if found.note else said
-
-
-def _nothing(results: Results, facets: Facets) -> str:
-    """Why nothing is found, and what would let more in."""
-    found = results.found
-    if found is None:
-        return "Nothing is found."
-    said = [f"No conversation answers “{found.effective or results.text}”."]
-    enter = keyed("{sessions.open}")
-    said += [f"{words}: {enter}, then {key}." for words, key in left_out(found, facets)]
-    said.append(keyed("{sessions.close} ends the search. {sessions.search} changes it."))
-    return "\n\n".join(said)
-
-
-def left_out(found: Found, facets: Facets) -> list[tuple[str, str]]:
-    """Hits that are not shown, each with the key that shows them."""
-    counts = (
-        (found.tool_output, "in tool output", "sessions.tools", facets.tools),
-        (found.hidden_sources, "in hidden sources", "sessions.let.hidden", facets.hidden),
-        (found.undone, "undone", "sessions.undone", facets.undone),
-    )
-    return [(f"{n:,} more {words}", key_of(key)) for n, words, key, on in counts if n and not on]
