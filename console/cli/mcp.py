@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 import click
 
+from console.cli import paint
 from console.cli.session import Session, pass_session
 from console.cli.shelf import open_shelf
 from core.errors import SignoffError
@@ -48,6 +50,10 @@ def mcp(session: Session, read_only: bool, server: str) -> None:
             "`signoff mcp` needs the official MCP SDK", "Install it: pip install 'signoff[mcp]'"
         ) from problem
     tools = importlib.import_module("console.mcp.tools")
+    if sys.stdin.isatty():
+        paint.remark(
+            "Agents are served until the end of input; the README has a client's line"
+        )
     # The note store's own server needs no home of an agent.
     opened = open_shelf(session, None) if server == _ORIGINAL else session.open()
     serving.serve(opened, tools.Offer(server, read_only))

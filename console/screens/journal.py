@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -122,7 +122,9 @@ class JournalScreen(JournalUndoing):
         number = item.number
 
         def work() -> JournalDetail:
-            return _detail(item, opened.journal.entry(number))
+            entry = opened.journal.entry(number)
+            undone = opened.journal.entry(entry.undoes) if entry.undoes else entry
+            return _detail(item, entry, (entry.record, undone.record))
 
         if self._detail is not None and self._detail.item == item:
             self._drawn(self._detail, keep)
@@ -265,12 +267,15 @@ class JournalScreen(JournalUndoing):
         self.signoff.tell(frozenset({"journal"}))
 
 
-def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
+def _detail(item: JournalItem, entry: Entry, records: Container[str | None]) -> JournalDetail:
     from core.desk.receipts import after_entry
 
     user, parent = entry.actor.get("user", ""), entry.actor.get("parent", "")
     by = "noticed by" if item.state == "outside" else "by"
     who = f"{by} {user}, {entry.actor.get('terminal') or 'no terminal'}, from {parent}"
+    kept = [step.change for step in entry.steps if not step.edits]
+    # The proposal itself is no news beside what it changes; it was shown when it was decided.
+    changed = [change for change in kept if change.path not in records]
     return JournalDetail(
         item=item,
         at=entry.at[:19].replace("T", " "),
@@ -280,7 +285,5 @@ def _detail(item: JournalItem, entry: Entry) -> JournalDetail:
         changed=tuple(path for path in entry.changed if entry.ok and path != entry.record),
         next=after_entry(entry),
         entries=entry.entries,
-        changes=tuple(
-            s.change for s in entry.steps if not s.edits and s.change.path != entry.record
-        ),
+        changes=tuple(changed or kept),
     )

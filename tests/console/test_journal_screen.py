@@ -231,3 +231,14 @@ async def test_a_bulk_step_on_notes_takes_the_pages_it_brings_back_in_anew(tmp_p
         await console.press("H", "U")
         assert console.flash.startswith("2 decisions of bulk step")
         assert paths(shelf.store, wiki) == merged
+
+
+async def test_the_record_of_a_decision_taken_back_is_not_shown_beside_what_it_changed(
+    home: Path,
+) -> None:
+    async with open_console(home) as console:
+        await decide(console, SKILL)
+        await console.press("u", JOURNAL_MODE)
+        assert rows(console)[0] == (2, "undo", "done")
+        assert "flaky-browser-tests/SKILL.md" in console.text
+        assert "created_at" not in console.text

@@ -54,7 +54,8 @@ def plan_edit(view: View, terms: Terms, token: str, text: str, path: str = SKILL
     change = Change(full, before, Node(NodeKind.FILE, data, reading.mode))
     found = list(hidden(text, full))
     if skill.provenance in ("hub", "bundled"):
-        message = f"It is from the {skill.provenance}: an update leaves a changed skill alone."
+        whence = "from the hub" if skill.provenance == "hub" else "bundled with the agent"
+        message = f"It is {whence}: an update leaves a changed skill alone."
         found.append(Finding("not_own", Severity.WARNING, message, skill.folder))
     return Outcome(
         "ok",
