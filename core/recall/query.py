@@ -17,6 +17,7 @@ part of a workspace's path. Filters hold for the whole query, wherever they stan
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -397,8 +398,15 @@ def _needle(term: Term) -> str:
 
 def _match(node: Node) -> str:
     if isinstance(node, Term):
-        typed = "".join(c if c.isprintable() else " " for c in node.shown).replace('"', '""')
-        return f'"{typed}"{"*" if node.prefix else ""}'
+        typed = "".join(c if c.isprintable() else " " for c in node.shown)
+        spelled = [typed]
+        if not typed.isascii():
+            # JSON, as calls and structures are stored, has escapes instead, one for each case.
+            cases = (typed, typed.lower(), typed.capitalize(), typed.upper())
+            alike = [case for case in cases if len(case) == len(typed)]
+            spelled += dict.fromkeys(json.dumps(case)[1:-1] for case in alike)
+        quoted = ['"' + one.replace('"', '""') + '"' + "*" * node.prefix for one in spelled]
+        return quoted[0] if len(quoted) == 1 else f"({' OR '.join(quoted)})"
     joined = (" OR " if isinstance(node, Either) else " AND ").join(map(_match, node.of))
     if isinstance(node, All) and node.without:
         return f"(({joined}) NOT ({' OR '.join(map(_match, node.without))}))"

@@ -164,13 +164,50 @@ def test_two_characters_are_found_wherever_they_stand(
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("first line\nkiln", "kiln"), ("bricks—kiln", "kiln"), ("the öffnung", "öffnung")],
+    [
+        ("first line\nkiln", "kiln"),
+        ("bricks—kiln", "kiln"),
+        ("the Öffnung", "öffnung"),
+        ("sehr naïve", "naïve"),
+    ],
 )
-def test_a_word_that_json_hides_is_found(traps: Path, tmp_path: Path, text: str, word: str) -> None:
-    """Spec 1.4: a structure is stored as ASCII JSON, in which a word stands behind an escape."""
-    insert(traps, "messages", {"session_id": "s1", "content": _structure(text)})
+@pytest.mark.parametrize("calls", [True, False])
+def test_a_word_that_json_hides_is_found(
+    traps: Path, tmp_path: Path, text: str, word: str, calls: bool
+) -> None:
+    """Spec 1.4: structures and calls are stored as ASCII JSON, where a word stands behind an
+    escape. That a tool's answer says it as well is no reason to stop."""
+    called = [{"function": {"name": "terminal", "arguments": json.dumps({"text": text})}}]
+    row: dict[str, object] = {"content": _structure(text)}
+    if calls:
+        row = {"role": "assistant", "content": "", "tool_calls": json.dumps(called)}
+    tool = {"session_id": "s1", "role": "tool", "content": word}
+    insert(traps, "messages", tool, row | {"session_id": "s1"})
     found = ask(traps, tmp_path, word)
-    assert [hit.message_id for hit in found.hits] == [11]
+    assert [hit.message_id for hit in found.hits] == [12]
+    assert found.tool_output == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "messages"),
+    [
+        ("cat -部署", {11}),
+        ("cat OR 部署", {7, 11}),
+        ("🙂", {12}),
+        ('"カ・タ"', {13}),
+    ],
+)
+def test_what_only_a_look_at_every_text_finds(
+    traps: Path, tmp_path: Path, query: str, messages: set[int]
+) -> None:
+    """What a structure of a tool says of it must not end the search: found by comparing."""
+    for number, text in enumerate(("a cat", "smile 🙂", "カ タ")):
+        insert(traps, "sessions", {"id": f"t{number}"})
+        insert(traps, "messages", {"session_id": f"t{number}", "content": text})
+    everything = _structure("cat 🙂 カ・タ 部署")
+    insert(traps, "messages", {"session_id": "s1", "role": "tool", "content": everything})
+    found = {hit.message_id for hit in ask(traps, tmp_path, query).hits}
+    assert found == messages
 
 
 def test_looking_two_characters_up_leaves_nothing_behind(traps: Path, tmp_path: Path) -> None:

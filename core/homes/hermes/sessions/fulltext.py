@@ -205,15 +205,19 @@ def _beginning(db: sqlite3.Connection, run: str) -> list[str]:
     return [word(row[0]) for row in db.execute(sql, (run, f"{run}{_LAST}", BATCH + 1))]
 
 
-def encoded(db: Database, pieces: Sequence[str]) -> list[int]:
+def encoded(db: Database, further: str) -> Iterator[list[int]]:
     """The newest messages that are encoded structures, in which JSON hides words behind its
-    escapes; only those that may hold ``pieces``, characters written without spaces."""
-    held = "".join(f' AND "{_escaped(piece)}"*' for piece in pieces)
+    escapes, in one go. ``further`` goes on with the FTS5 expression. Raises as :func:`ids`."""
     sql = (
         f"SELECT id FROM messages WHERE id IN (SELECT rowid FROM {BASE} WHERE {BASE} MATCH ?"
         " ORDER BY rowid DESC LIMIT ?) AND instr(content, char(0)) = 1 ORDER BY id DESC"
     )
-    return [int(row[0]) for row in db.rows(sql, (f'^ "json"{held}', BATCH))]
+    yield [int(row[0]) for row in db.rows(sql, (f'(^ "json") {further}', BATCH))]
+
+
+def escapes(pieces: Sequence[str]) -> str:
+    """More of an FTS5 expression: these characters, as words of JSON begin with their escapes."""
+    return "".join(f' AND "{_escaped(piece)}"*' for piece in pieces)
 
 
 def scan(db: Database, order: Order, pieces: Sequence[str]) -> Iterator[list[int]]:

@@ -58,29 +58,36 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     there = fulltext.by_source(db)
     others = {CRON} if filters.with_hidden or filters.sources else {CRON, *HIDDEN}
     people = sum(count for source, count in there.items() if source not in others)
-    found = Gathering(filters, limit, people)
-    note = fulltext.usable(db)
+    fresh = partial(Gathering, filters, limit, people)
+    found, note = fresh(), fulltext.usable(db)
     engine, is_late = Engine.SCAN if note else Engine.DATABASE, False
+    walk = partial(_walk, db, order, 2 * there[CRON] > there.total())
+    look = partial(_look, db, query)
+    pieces = _pieces(query)
     try:
         if not note:
-            walk = partial(_walk, db, order, found, 2 * there[CRON] > there.total())
             try:
                 if _by_words(query):
-                    walk(fts(query))
-                    if found.is_empty and _by_grams(db, query):
-                        walk(fts(query), trigram=True)
-                        note = "" if found.is_empty else "found inside longer words only"
+                    words = fts(query)
+                    walk(found, words)
+                    if not found.sessions:
+                        look(found, fulltext.encoded(db, f"NOT {words}"))
+                    if not found.sessions and _by_grams(db, query):
+                        walk(inside := fresh(), words, trigram=True)
+                        if inside.sessions or found.is_empty:
+                            found = inside
+                            note = "" if found.is_empty else "found inside longer words only"
                 elif grams := _grams(db, query.terms):
-                    walk(grams, trigram=True, sift=partial(_saying, db, query))
-                if found.is_empty or (not _by_words(query) and not found.enough):
-                    _look(db, query, [fulltext.encoded(db, _pieces(query))], found)
-                if found.is_empty and not _by_words(query):
-                    engine = Engine.SCAN
+                    walk(found, grams, trigram=True, sift=partial(_saying, db, query))
+                    if not found.enough:
+                        look(found, fulltext.encoded(db, fulltext.escapes(pieces)))
+                if not found.sessions and not _by_words(query):
+                    found, engine = fresh(), Engine.SCAN
             except sqlite3.DatabaseError as problem:
-                found = Gathering(filters, limit, people)
-                engine, note = Engine.SCAN, f"the database's full text is damaged ({problem})"
+                found, engine = fresh(), Engine.SCAN
+                note = f"the database's full text is damaged ({problem})"
         if engine is Engine.SCAN:
-            _look(db, query, fulltext.scan(db, order, _pieces(query)), found)
+            look(found, fulltext.scan(db, order, pieces))
     except TimeUpError:
         found.is_whole, is_late = False, True
         note = "; ".join(filter(None, (note, "not everything was looked at: it took too long")))
@@ -127,8 +134,9 @@ def _grams(db: Database, node: Node | None) -> str:
 
 
 def _runs(term: Term) -> list[str]:
-    """The characters of scripts without spaces that stand together in ``term``."""
-    return ["".join(words) for has_none, words in groupby(term.words, is_cjk) if has_none]
+    """The characters of scripts without spaces that were typed together in ``term``."""
+    parted = groupby(term.shown, lambda char: is_cjk(char) and char.isalnum())
+    return ["".join(chars) for is_run, chars in parted if is_run]
 
 
 def _pieces(query: Query) -> tuple[str, ...]:
@@ -147,8 +155,8 @@ def _pieces(query: Query) -> tuple[str, ...]:
 def _walk(
     db: Database,
     order: Order,
-    found: Gathering,
     is_mostly_cron: bool,
+    found: Gathering,
     expression: str,
     *,
     trigram: bool = False,
@@ -200,7 +208,7 @@ def _take(
 
 
 def _look(
-    db: Database, query: Query, candidates: Iterable[Sequence[int]], found: Gathering
+    db: Database, query: Query, found: Gathering, candidates: Iterable[Sequence[int]]
 ) -> None:
     """Look at the texts of messages that may answer, some at a time, until there are enough."""
     for some in candidates:
