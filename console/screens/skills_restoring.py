@@ -128,7 +128,7 @@ def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
     """
     from core.desk.skills import compare, restore, swap
 
-    path, name = package.package.path, package.package.name
+    path = package.package.path
     plain = restore(opened, path)
     found = [Choice(f"Restore it to {package.to}", plain)]
     places: list[tuple[str | None, str]] = [(None, package.to)]
@@ -147,17 +147,32 @@ def choices_for(opened: Opened, board: Board, package: Archived) -> Choices:
         if any(each.code == "archived_again" for each in planned.plan.outcome.findings):
             label = f"Restore it to {place} and pin it"
             found.append(Choice(label, restore(opened, path, to, pin=True)))
-    others = [each for each in board.archived if each is not package]
-    mine = _names(package)
-    for other in sorted(others, key=_newest, reverse=True):
-        if _names(other) & mine:
+    copies = copies_of(board, package)
+    for other in copies:
+        if other is not package:
             age = "newer" if _newest(other) > _newest(package) else "older"
             label = f"Look at the {age} copy {other.package.folder} instead"
             found.append(Choice(label, copy=other))
     found.append(Choice("Restore it to another place…"))
     against = ("", ()) if beside is None else (beside.live, beside.files)
     first = found[0].planned or plain
-    return Choices(f"Restore {name}", first.plan.outcome, against, tuple(found[:9]))
+    return Choices(_title(package, copies), first.plan.outcome, against, tuple(found[:9]))
+
+
+def copies_of(board: Board, package: Archived) -> list[Archived]:
+    """``package`` and every other copy of it, the newest first."""
+    here, mine = package.package.path, _names(package)
+    others = (each for each in board.archived if each.package.path != here and _names(each) & mine)
+    return sorted([package, *others], key=_newest, reverse=True)
+
+
+def _title(package: Archived, copies: list[Archived]) -> str:
+    """Which copy of how many it is."""
+    if len(copies) == 1:
+        return f"Restore {package.package.name}"
+    place = copies.index(package)
+    which = {0: "newest", len(copies) - 1: "oldest"}.get(place, f"{place + 1}.")
+    return f"Restore {package.package.folder}, the {which} of {len(copies)} copies"
 
 
 def _names(each: Archived) -> set[str]:

@@ -37,7 +37,7 @@ from core.homes.hermes.curator.lint import lint
 from core.homes.hermes.curator.moments import ACTIVITY, counter, last_activity, moment
 from core.homes.hermes.curator.offered import Surroundings, needs, not_offered
 from core.homes.hermes.curator.origins import suppressed
-from core.homes.hermes.curator.packages import Package, leftovers, read_packages
+from core.homes.hermes.curator.packages import Package, archived_at, leftovers, read_packages
 from core.homes.hermes.curator.restore import place_for, plan_restore
 from core.homes.hermes.curator.settings import Offering, Settings, read_offering
 from core.homes.hermes.curator.snapshots import Snapshot, list_snapshots
@@ -364,7 +364,7 @@ def _archived(
         found.append(
             Archived(
                 package=package,
-                archived_at=package.archived_at(inventory.rows.rows),
+                archived_at=archived_at(package, packages, inventory.rows.rows),
                 original_path=before.get(package.path),
                 to=place_for(package),
                 ok=outcome.lands,

@@ -192,6 +192,8 @@ async def test_b_offers_a_pin_where_the_next_run_would_archive_again(home: Path)
         await at(console, "queue-replay")
         await console.press("b")
         assert "The next run of the curator archives it again" in console.picture
+        assert "Restore queue-replay, the oldest of 2 copies" in console.picture
+        assert "It is not the newest copy: queue-replay-20261117" in console.picture
         assert "1  Restore it to skills/queue-replay" in console.picture
         assert "2  Restore it to skills/queue-replay and pin it" in console.picture
         assert "Look at the newer copy queue-replay-20261117" in console.picture
@@ -210,6 +212,8 @@ async def test_another_copy_can_be_chosen(home: Path) -> None:
         await console.press("b")
         await console.press("3")
         assert "from skills/.archive/queue-replay-2026" in console.picture
+        assert ", the newest of 2 copies" in console.picture
+        assert "not the newest" not in console.words
         await console.press("1")
         assert "version: 0.3.1" in (home / "skills/queue-replay/SKILL.md").read_text()
         assert (home / "skills/.archive/queue-replay/SKILL.md").is_file()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -60,6 +60,33 @@ def read_packages(view: View) -> tuple[Package, ...]:
     """Every package, sorted by folder; not recorded."""
     quiet = view.quiet()
     return view.shared("archive-packages", lambda _: _packages(quiet))
+
+
+def archived_at(
+    package: Package, packages: Iterable[Package], rows: Mapping[str, Any]
+) -> datetime | None:
+    """:meth:`Package.archived_at`, but a row tells of the last copy alone.
+
+    The first copy of a name has no stamp; once another lies beside it, the row's time is of that.
+    """
+    at = package.archived_at(rows)
+    if package.stamp is None and at is not None:
+        stamps = [each.stamp for each in packages if each.base == package.base and each.stamp]
+        if stamps and max(stamps) >= at.replace(microsecond=0):
+            return None
+    return at
+
+
+def newer_copies(
+    package: Package, packages: Iterable[Package], rows: Mapping[str, Any]
+) -> tuple[Package, ...]:
+    """Those of ``packages`` that were archived after ``package``, the newest first."""
+    others = tuple(packages)
+    at = archived_at(package, others, rows)
+    found = [
+        (each.stamp, each) for each in others if each.stamp and (at is None or each.stamp > at)
+    ]
+    return tuple(each for _, each in sorted(found, key=lambda one: one[0], reverse=True))
 
 
 def leftovers(view: View) -> tuple[str, ...]:

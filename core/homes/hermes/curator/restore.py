@@ -24,7 +24,7 @@ from core.homes.hermes.curator.inventory import (
     read_inventory,
 )
 from core.homes.hermes.curator.origins import suppress
-from core.homes.hermes.curator.packages import Package, find_package
+from core.homes.hermes.curator.packages import Package, find_package, newer_copies
 from core.homes.hermes.curator.transitions import ACTIVE, Rule, decide
 from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills import usage
@@ -177,6 +177,9 @@ def _notes(
     pin: bool,
 ) -> Iterator[Finding]:
     rows = inventory.rows
+    if newer := newer_copies(package, others, rows.rows):
+        message = f"It is not the newest copy: {newer[0].folder} was archived after it."
+        yield Finding("newer_copy", Severity.WARNING, message, package.path)
     if others:
         copies = listed(other.folder for other in others)
         message = f"Other copies of it stay in the archive: {copies}."

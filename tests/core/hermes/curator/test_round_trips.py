@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from core.desk import skills as desk
 from core.homes.hermes.skills import usage
 from tests.core.grounds import tree
 from tests.core.hermes.curator.desks import done, home_on, sample_on, undone
-from tests.core.hermes.curator.homes import row, rows, small
+from tests.core.hermes.curator.homes import NOW, row, rows, small
 from tests.core.hermes.skill_homes import skill
 
 REFUSED = {
@@ -137,11 +138,20 @@ def test_a_collision_gets_a_stamp_and_the_copy_just_archived_is_the_one_named(
     done(opened, planned)
     kept = "skills/.archive/probe-20261101000001"
     assert planned.moved == {"skills/ops/probe": kept}
-    listed = [each.package.folder for each in skill_table.board(opened).archived]
-    assert listed == ["probe", "probe-20261101000000", "probe-20261101000001"]
+    listed = {e.package.folder: e.archived_at for e in skill_table.board(opened).archived}
+    # The row's time is that of the last one, not of the one without a stamp.
+    assert listed == {
+        "probe": None,
+        "probe-20261101000000": NOW,
+        "probe-20261101000001": NOW + timedelta(seconds=1),
+    }
     oldest = desk.restore(opened, "probe")
     assert oldest.moved == {"skills/.archive/probe": "skills/probe"}
-    assert oldest.plan.outcome.findings[0].code == "other_copies"
+    newer, others = oldest.plan.outcome.findings[:2]
+    assert newer.message == (
+        "It is not the newest copy: probe-20261101000001 was archived after it."
+    )
+    assert others.code == "other_copies"
     done(opened, desk.restore(opened, "probe-20261101000001"))
     assert (opened.found.home / "skills/probe/SKILL.md").read_bytes() == skill("probe")
     undone(opened, 2)
