@@ -17,6 +17,14 @@ from core.model import Change, Finding
 
 #: Cells of the chart at most, and files listed of one package.
 CHART, FILES = 48, 200
+#: Findings on what a SKILL.md says.
+OF_THE_TEXT = frozenset(
+    {
+        *("broken_frontmatter", "inline_shell", "name_format", "description_length"),
+        *("no_description", "platforms_value", "missing_section", "incident_log_shape"),
+        *("dangling_reference",),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class Summary:
     hidden: str
     findings: tuple[Finding, ...]
     proposals: int = 0
+    editable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +155,9 @@ def _skill(shown: Summary, detail: Detail | None, width: int, raw: bool) -> Iter
         yield from _title("What to know", width)
         for found in findings:
             yield from finding_lines(found, width)
+        if shown.editable and any(found.code in OF_THE_TEXT for found in findings):
+            said = keyed("{skills.edit} changes its text, {skills.raw} numbers its lines.")
+            yield from _flow(ink.line(said, ink.LABEL), width)
     if detail is None:
         yield Line(Content(""))
         yield Line(Content.styled("Reading the package…", ink.LABEL))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from console.render.skills_detail import ArchiveSummary, Detail, FileItem, Summa
 from console.skill_words import ahead
 from core.homes.hermes.curator.cron import words_for
 from core.homes.hermes.curator.moments import counter, created, last_activity
+from core.homes.hermes.skills.rules import SKILL_FILE
+from core.view import join
 
 if TYPE_CHECKING:
     from core.desk.opening import Opened
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from core.desk.skill_table import Archived, Board, Event, PackageFile, Row
     from core.homes.hermes.curator.borrowed import Borrowed
     from core.homes.hermes.curator.inventory import Skill
+    from core.model import Finding
 
 _WEEK = 7 * 86400
 #: Events and references listed of one skill.
@@ -90,8 +93,9 @@ def summary_of(row: Row, board: Board, proposals: int) -> Summary:
         forecast=_forecast(row, board.now),
         limits=f"{limits[:1].upper()}{limits[1:]}.",
         hidden=row.not_offered_because,
-        findings=tuple(found for found in row.findings if found.code != _SAID),
+        findings=_placed((f for f in row.findings if f.code != _SAID), skill.folder),
         proposals=proposals,
+        editable=skill.provenance != "external",
     )
 
 
@@ -172,7 +176,7 @@ def detail_of(opened: Opened, row: Row, past: Past, now: datetime) -> Detail:
         ],
         copies=tuple(_copy(each) for each in shown.copies),
         events=_events(events),
-        findings=shown.findings,
+        findings=_placed(shown.findings, row.skill.folder),
     )
 
 
@@ -290,6 +294,15 @@ def _times(count: int) -> str:
 
 def _day(value: object) -> str:
     return str(value)[:10]
+
+
+def _placed(findings: Iterable[Finding], folder: str) -> tuple[Finding, ...]:
+    """Findings on a skill; where it is its own SKILL.md, the page need not say so."""
+    own = join(folder, SKILL_FILE)
+    return tuple(
+        replace(found, at=None) if (found.at or "").partition(":")[0] == own else found
+        for found in findings
+    )
 
 
 def _files(files: Sequence[PackageFile]) -> tuple[FileItem, ...]:

@@ -195,6 +195,24 @@ async def test_both_names_of_a_skill_are_said_when_they_differ(odd: Path) -> Non
         assert "its folder flaky-tests (tools, archive)" in console.words
 
 
+async def test_findings_name_the_line_and_the_key_that_mends_it(home: Path) -> None:
+    folder = home / "skills/ops/log-search"
+    text = (folder / "SKILL.md").read_text()
+    before = text.count("\n")
+    (folder / "SKILL.md").write_text(f"{text}\nSee references/gone.md, then !`date -u`.\n")
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        await at(console, "log-search")
+        line = before + 2
+        assert f"Line {line} names references/gone.md, which its package does not" in console.words
+        said = f"would run (skills.inline_shell is off) the command in line {line}: date -u"
+        assert said in console.words
+        assert "skills/ops/log-search/SKILL.md" not in console.words
+        assert "e changes its text, m numbers its lines." in console.words
+        await console.press("m")
+        assert f"{line}  See references/gone.md" in console.text
+
+
 async def test_why_the_agent_is_not_offered_a_skill(odd: Path) -> None:
     async with open_console(odd) as console:
         await console.press(SKILLS_MODE)

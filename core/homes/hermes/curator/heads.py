@@ -42,6 +42,11 @@ def read_head(view: View, folder: str) -> Head:
         return Head(text, _line_by_line(text), problem.message.rstrip("."))
 
 
+def line_at(text: str, offset: int) -> int:
+    """The line of a text that ``offset`` stands in, from 1."""
+    return text.count("\n", 0, offset) + 1
+
+
 def words(value: object) -> tuple[str, ...]:
     """A field that may be a list or one text, as texts in lower case."""
     items = value if isinstance(value, list) else [value] if value else []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from core.homes.hermes.curator.heads import Head
+from core.homes.hermes.curator.heads import Head, line_at
 from core.homes.hermes.curator.inventory import Inventory, Skill, Terms
 from core.homes.hermes.curator.moments import (
     ACTIVITY,
@@ -44,7 +44,8 @@ def of_skill(skill: Skill, head: Head, offering: Offering, terms: Terms) -> Iter
     for found in _INLINE_SHELL.finditer(head.text) if "!`" in head.text else ():
         severity = Severity.DANGER if offering.inline_shell else Severity.WARNING
         runs = "runs" if offering.inline_shell else "would run (skills.inline_shell is off)"
-        message = f"Viewing it {runs} the command {found[1]}."
+        line = line_at(head.text, found.start())
+        message = f"Viewing it {runs} the command in line {line}: {found[1]}"
         spans = ((found.start(), found.end()),)
         yield Finding("inline_shell", severity, message, f"{at}:{found.start()}", spans)
     if skill.row_is_odd:

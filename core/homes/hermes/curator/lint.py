@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from core.homes.hermes.curator.heads import Head, words
+from core.homes.hermes.curator.heads import Head, line_at, words
 from core.homes.hermes.curator.inventory import Skill
 from core.homes.hermes.skills.rules import MAX_NEW_DESCRIPTION, SKILL_FILE, SUPPORT_FOLDERS
 from core.model import Finding, Severity
@@ -48,9 +48,13 @@ def lint(skill: Skill, head: Head, files: Collection[str]) -> Iterator[Finding]:
     if issues >= _DIARY and issues / max(len(head.text), 1) * 1000 >= _DENSE:
         message = f"It names {issues} issues: more a diary than instructions."
         yield _info("incident_log_shape", message, at)
-    for named in dict.fromkeys(_REFERENCE.findall(head.text)):
-        if named not in files:
-            yield _info("dangling_reference", f"It names {named}, which is not there.", at)
+    missing: dict[str, int] = {}
+    for found in _REFERENCE.finditer(head.text):
+        if found[0] not in files:
+            missing.setdefault(found[0], line_at(head.text, found.start()))
+    for named, line in missing.items():
+        message = f"Line {line} names {named}, which its package does not have."
+        yield _info("dangling_reference", message, at)
     many = sum(path.startswith("references/") for path in files)
     if many > _SPRAWL:
         message = f"references holds {many} things: too many to be looked through."

@@ -42,7 +42,8 @@ def test_files_that_the_text_names_must_be_there() -> None:
     )
     files = small(**{"skills/ops/probe/SKILL.md": skill("probe", body)})
     said = found(files, {"SKILL.md", "references/a.md", "scripts/run.sh"})
-    assert said == {"dangling_reference": "It names references/gone.md, which is not there."}
+    message = "Line 8 names references/gone.md, which its package does not have."
+    assert said == {"dangling_reference": message}
 
 
 def test_platforms_that_the_agent_does_not_know_and_references_without_end() -> None:
