@@ -90,6 +90,11 @@ def test_without_an_index_the_newest_are_walked_to(home: Path, bare: Opened) -> 
     assert plain > 4.0 / SLACK * ours, f"{ours:.1f} ms, one statement {plain:.1f}"
 
 
+def test_without_an_index_two_chinese_characters_are_looked_up(home: Path, bare: Opened) -> None:
+    ours, plain = beside(home, LOOKED, CHINESE, lambda: find(bare, CHINESE))
+    assert plain > 2.5 / SLACK * ours, f"{ours:.1f} ms, one statement {plain:.1f}"
+
+
 def test_an_index_is_small_and_made_no_slower_than_the_past_itself(
     home: Path, tmp_path: Path
 ) -> None:
