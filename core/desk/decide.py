@@ -72,20 +72,6 @@ class _Run:
     rivals: Rivals
 
 
-def approve(opened: Opened, request: Request) -> tuple[Receipt, ...]:
-    """All of :func:`approvals`."""
-    return tuple(approvals(opened, request))
-
-
-def approve_rows(opened: Opened, rows: Sequence[Label], note: str = "") -> tuple[Receipt, ...]:
-    """Approve rows as they were shown, in that order, as one bulk step.
-
-    A row that changed since is left alone. A question that was shown is answered by this; a new
-    one is not. Raises as :func:`approvals`.
-    """
-    return approve(opened, Request((), note, rows=tuple(rows)))
-
-
 def approvals(opened: Opened, request: Request) -> Iterator[Receipt]:
     """Approve in the order asked (oldest first for all); a failure does not stop the rest.
 
@@ -101,20 +87,6 @@ def approvals(opened: Opened, request: Request) -> Iterator[Receipt]:
         proposals = [item.entry for item in items if isinstance(item.entry, Proposal)]
         pin(opened, proposals, opened.pins())
     return (_approve(run, item) for item in items)
-
-
-def reject(opened: Opened, request: Request) -> tuple[Receipt, ...]:
-    """All of :func:`rejections`."""
-    return tuple(rejections(opened, request))
-
-
-def reject_rows(opened: Opened, rows: Sequence[Label], note: str = "") -> tuple[Receipt, ...]:
-    """Refuse rows as they were shown, as one bulk step; one that changed since is left alone.
-
-    A row is the same while its record has the same bytes and would end in the same category.
-    Raises as :func:`approvals`.
-    """
-    return reject(opened, Request((), note, rows=tuple(rows)))
 
 
 def rejections(opened: Opened, request: Request) -> Iterator[Receipt]:

@@ -18,13 +18,12 @@ from core.errors import UnreadableError
 from core.homes.base import Kind
 from core.homes.hermes.sessions import fulltext
 from core.homes.hermes.sessions.opening import DATABASE, Database, NoDatabaseError, reading
+from core.homes.vak.index import PEOPLE
 from core.recall.gather import CRON, TOOL, Place
 from core.recall.index import Category, Document, Index, IndexState, Status
 
 #: The folder of all indexes in signoff's own.
 FOLDER = "index"
-#: The part of a vak home's index that people's search asks.
-PEOPLE = "people"
 #: Characters of a message that can be found by the index.
 LONGEST = 1 << 20
 #: Messages of a session that are taken in anew at a time.

@@ -35,7 +35,6 @@ from core.plan import Plan, bind
 from core.view import View, join, name, parent
 
 WORKSPACE, PROFILE = "workspace", "profile"
-SCOPES = (WORKSPACE, PROFILE)
 KINDS = planning.KINDS
 _TIERS = {"memory": WORKSPACE, "profile": PROFILE}
 _SEE = "`signoff notes` lists them"

@@ -22,7 +22,7 @@ from console.mcp import tools
 from console.mcp.server import Desk
 from console.mcp.tools import ORIGINAL, SIGNOFF, Offer
 from console.sample import write_sample
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.desk.opening import Opened
 from core.homes.base import Discovery, Kind
 from core.homes.hermes.staging import Caller
@@ -30,7 +30,7 @@ from core.settings import Settings
 from tests.console.mcp_clients import Place, client, refusal, said, told
 from tests.console.plain import NOW
 from tests.core.desks import NOW as TODAY
-from tests.core.desks import SKILL, make_home, open_on
+from tests.core.desks import SKILL, approve, make_home, open_on
 
 NOTE = "Tide gauge 3 reads 4 cm high since the quay was rebuilt."
 HOME = ["session_search", "memory", "remember", "propose_skill"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from console.mcp.server import Desk
 from console.mcp.tools import VAK as TOOLS
 from console.mcp.tools import Offer
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.desk.indexing import behind, index_folder
 from core.desk.opening import Opened
 from core.homes.base import Discovery, Kind
@@ -22,6 +22,7 @@ from core.homes.hermes.staging import Caller
 from core.settings import Settings
 from tests.console.mcp_clients import Place, client, refusal, told
 from tests.console.plain import DATA, NOW, Cli
+from tests.core.desks import approve
 
 ATLAS = "/home/dev/atlas"
 VAK = ["session_search", "remember", "propose_skill", "recall", "learn", "retire", "stats"]

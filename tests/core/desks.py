@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from core.desk.decide import Request, approvals, rejections
 from core.desk.opening import Opened
 from core.desk.review import Board, Label
 from core.homes.base import Discovery, Kind
+from core.model import Receipt
 from core.settings import Settings
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -83,6 +85,16 @@ def open_on(
     real = root.resolve()
     found, settings = Discovery(real, kind, "default", real), Settings(search_index=search_index)
     return Opened(found, state, settings, {}, clock, rules)
+
+
+def approve(opened: Opened, request: Request) -> tuple[Receipt, ...]:
+    """All of :func:`core.desk.decide.approvals`."""
+    return tuple(approvals(opened, request))
+
+
+def reject(opened: Opened, request: Request) -> tuple[Receipt, ...]:
+    """All of :func:`core.desk.decide.rejections`."""
+    return tuple(rejections(opened, request))
 
 
 def labels(opened: Opened) -> dict[str, Label]:

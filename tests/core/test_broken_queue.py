@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.desk.decide import Request, approve, reject
+from core.desk.decide import Request
 from core.desk.forecast import forecast
 from core.errors import NotFoundError
 from core.homes.hermes.pending import read_queue
 from core.model import Node, NodeKind, Receipt
 from core.view import Disk, Tree
-from tests.core.desks import add, make_home, open_on, propose
+from tests.core.desks import add, approve, make_home, open_on, propose, reject
 
 
 def _file(folder: Path) -> None:

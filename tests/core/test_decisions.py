@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.desk import decisions, history
-from core.desk.decide import Request, approve, reject
+from core.desk.decide import Request
 from core.desk.decisions import Acceptance, SeenBefore, length_of, matter, time_until
 from core.desk.opening import Opened
 from core.desk.review import show
@@ -21,6 +21,7 @@ from core.homes.hermes.pending import Proposal, find, read_queue
 from tests.core.desks import (
     NOW,
     add,
+    approve,
     labels,
     later,
     make_home,
@@ -28,6 +29,7 @@ from tests.core.desks import (
     patch,
     propose,
     queue,
+    reject,
     remove,
     swap,
     write,

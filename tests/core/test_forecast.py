@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.desk.forecast import Forecast, forecast
 from core.desk.opening import Opened
 from core.desk.review import label_one
@@ -22,6 +22,7 @@ from core.view import Source, View
 from tests.core.desks import (
     MEMORY,
     add,
+    approve,
     make_home,
     open_on,
     patch,

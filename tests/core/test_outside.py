@@ -12,14 +12,26 @@ import pytest
 
 from core import locks
 from core.desk import history, outside
-from core.desk.decide import Request, approve, reject
+from core.desk.decide import Request
 from core.desk.opening import Opened
 from core.desk.outside import OutsideEdit, note_again, note_outside
 from core.errors import UsageError
 from core.journal import State
 from core.model import Change, EntryChange
 from core.sightings import Sightings
-from tests.core.desks import MEMORY, SKILL, add, make_home, open_on, patch, propose, queue, write
+from tests.core.desks import (
+    MEMORY,
+    SKILL,
+    add,
+    approve,
+    make_home,
+    open_on,
+    patch,
+    propose,
+    queue,
+    reject,
+    write,
+)
 from tests.core.grounds import tree
 
 SKILL_FILE = "skills/ops/deploy/SKILL.md"

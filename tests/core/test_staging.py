@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.desk import staging
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.desk.opening import Opened
 from core.desk.review import show
 from core.desk.staging import Staged, StagingError, stage_memory, stage_skill
 from core.homes.hermes.staging import Caller, staged_by
-from tests.core.desks import MEMORY, NOW, SKILL, make_home, open_on, write
+from tests.core.desks import MEMORY, NOW, SKILL, approve, make_home, open_on, write
 
 WHO = Caller("claude-code", "2.1", "s-17", "the harbour master said so")
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.desk import history, triage
-from core.desk.decide import Request, approve, approve_rows, reject, reject_rows
+from core.desk.decide import Request
 from core.desk.opening import Opened
 from core.desk.review import Label
 from core.desk.triage import Filter, clusters, dead, group_by, select
@@ -27,12 +27,14 @@ from tests.core.desks import (
     NOW,
     SKILL,
     add,
+    approve,
     labels,
     make_home,
     open_on,
     patch,
     propose,
     queue,
+    reject,
     remove,
     swap,
     write,
@@ -237,7 +239,7 @@ def test_the_dead_go_as_one_step_and_come_back_as_one(home: Path, opened: Opened
     before = tree(home)
     rows = dead(list(labels(opened).values()))
     assert ids(rows) == ["stale", "noop", "invalid"]
-    done = reject_rows(opened, rows, "swept")
+    done = reject(opened, Request((), rows=tuple(rows), note="swept"))
     assert [(r.subject, r.category) for r in done] == [
         ("stale", "rejected"),
         ("noop", "rejected"),
@@ -266,7 +268,7 @@ def test_rows_that_changed_since_are_left_and_newcomers_stay(home: Path, opened:
     propose(home, "a", remove("beta"))
     write(home / MEMORY, "alpha\n§\nbeta elsewhere")
     propose(home, "fresh", remove("nothing"))
-    done = reject_rows(opened, rows)
+    done = reject(opened, Request((), rows=tuple(rows)))
     assert [(r.subject, r.ok, r.category) for r in done] == [
         ("a", False, "moved"),
         ("b", False, "moved"),
@@ -280,20 +282,23 @@ def test_a_row_decided_elsewhere_is_gone(home: Path, opened: Opened) -> None:
     queue(home, {"a": remove("nowhere"), "b": add("x")})
     rows = list(labels(opened).values())
     reject(opened, Request(("a",)))
-    assert [r.category for r in reject_rows(opened, rows)] == ["gone", "rejected"]
-    assert [r.category for r in approve_rows(opened, rows)] == ["gone", "gone"]
+    assert [r.category for r in reject(opened, Request((), rows=tuple(rows)))] == [
+        "gone",
+        "rejected",
+    ]
+    assert [r.category for r in approve(opened, Request((), rows=tuple(rows)))] == ["gone", "gone"]
 
 
 def test_no_rows_are_nothing_to_act_on(opened: Opened) -> None:
     with pytest.raises(NotFoundError):
-        reject_rows(opened, [])
+        reject(opened, Request(()))
 
 
 def test_rows_are_approved_in_their_order_as_one_step(home: Path, opened: Opened) -> None:
     queue(home, {"a": add("x"), "b": remove("beta"), "c": patch("deploy", "Step one.", "1.")})
     before = tree(home)
     rows = list(labels(opened).values())
-    done = approve_rows(opened, [rows[2], rows[0], rows[1]])
+    done = approve(opened, Request((), rows=(rows[2], rows[0], rows[1])))
     assert [(r.subject, r.category) for r in done] == [("c", "ok"), ("a", "ok"), ("b", "ok")]
     assert (home / MEMORY).read_text() == "alpha one\n§\ngamma three\n§\nx"
     assert [r.category for r in history.undo_each(opened)] == ["undone"] * 3
@@ -307,7 +312,7 @@ def test_a_shown_question_is_answered_and_a_new_one_is_not(home: Path, opened: O
     assert [bool(row.question) for row in rows] == [True, False]
     # Now the second would lose facts too.
     write(home / MEMORY, "A; B; C\n§\nkappa; beside it")
-    done = approve_rows(opened, rows)
+    done = approve(opened, Request((), rows=tuple(rows)))
     assert [(r.ok, r.category) for r in done] == [(True, "ok"), (False, "guard_fragment")]
 
 
@@ -315,7 +320,10 @@ def test_what_would_land_otherwise_than_shown_is_left(home: Path, opened: Opened
     queue(home, {"a": add("alpha one"), "b": remove("nowhere")})
     rows = list(labels(opened).values())
     write(home / MEMORY, "nowhere")
-    assert [r.category for r in approve_rows(opened, rows)] == ["moved", "moved"]
+    assert [r.category for r in approve(opened, Request((), rows=tuple(rows)))] == [
+        "moved",
+        "moved",
+    ]
 
 
 # -- bulk steps ------------------------------------------------------------------------------------

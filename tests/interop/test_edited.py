@@ -18,7 +18,6 @@ import pytest
 
 from core.desk import editing
 from core.desk.decide import Request
-from core.desk.decide import approve as decide
 from core.desk.opening import Opened
 from core.homes.hermes.config import Config
 from core.homes.hermes.editing.cleaning import cleaned
@@ -32,6 +31,7 @@ from core.homes.hermes.rules import Rules
 from core.homes.hermes.skills.replay import replay as replay_skill
 from core.model import Node, NodeKind
 from core.view import Reading, Tree, View
+from tests.core.desks import approve as decide
 from tests.core.desks import open_on
 from tests.interop import differences
 from tests.interop.compare import Answer, approve

@@ -21,11 +21,12 @@ from typing import Any
 import pytest
 
 from core import locks
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.desk.opening import Opened, open_home
 from core.homes.hermes.skills import usage
 from core.model import Receipt
 from core.settings import Settings
+from tests.core.desks import approve
 from tests.interop.peer import VARIABLE
 
 pytestmark = [pytest.mark.peer, pytest.mark.timeout(180)]

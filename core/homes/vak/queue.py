@@ -16,8 +16,8 @@ from core.view import Source, View, join, name, parent, sha256
 SUFFIX = ".md"
 SKILLS = "skills"
 PROMOTE = "promote"
-#: The origin of what the agent proposed when it looked back, and of what a session proposed.
-REFLECTION, SESSION = "reflection", "session"
+#: The origin of what a session proposed.
+SESSION = "session"
 #: The first half of a day that no id of the queue begins with: ids are made since 2020.
 _SINCE = 1_577_836_800.0
 _NOT_A_FILE = {

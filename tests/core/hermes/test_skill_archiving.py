@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.desk.decide import Request, approve
+from core.desk.decide import Request
 from core.homes.hermes.config import Config
 from core.homes.hermes.status import Status, status_of
 from core.model import Node, NodeKind, Outcome, Severity
 from core.view import Tree, View
-from tests.core.desks import make_home, open_on, propose, write
+from tests.core.desks import approve, make_home, open_on, propose, write
 from tests.core.hermes.skill_homes import guarded, home, link, skill, written
 
 DELETE = {"action": "delete", "name": "deploy"}

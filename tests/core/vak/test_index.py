@@ -25,16 +25,16 @@ from core.desk.searching import Request as SearchRequest
 from core.desk.searching import search as people_search
 from core.homes.base import Kind
 from core.homes.vak.home import ledger_files
-from core.homes.vak.index import atoms, building
+from core.homes.vak.index import PEOPLE, atoms, building
 from core.homes.vak.index.asking import Recall
-from core.homes.vak.index.building import delete, people_index, update
+from core.homes.vak.index.building import delete, update
 from core.homes.vak.recall import search
 from core.homes.vak.recall.scoring import Scorer
 from core.homes.vak.recall.search import Request, scan
 from core.homes.vak.recall.words import terms
 from core.homes.vak.store import Ledgers
 from core.homes.vak.summaries import Reader
-from core.recall.index import available
+from core.recall.index import Index, available
 from tests.core.desks import open_on
 
 pytestmark = pytest.mark.skipif(not available(), reason="there is no index without tantivy")
@@ -72,7 +72,7 @@ def build(home: Path, folder: Path) -> bool:
     return update(
         home,
         folder,
-        people_index(folder),
+        Index(folder / PEOPLE),
         progress=lambda done, total: None,
         cancelled=lambda: False,
     )
@@ -222,7 +222,7 @@ def test_a_build_can_be_stopped_and_goes_on(tmp_path: Path) -> None:
         return len(asked) > 6
 
     said: list[tuple[int, int]] = []
-    people = people_index(index)
+    people = Index(index / PEOPLE)
     assert not update(
         home, index, people, progress=lambda a, b: said.append((a, b)), cancelled=stop
     )

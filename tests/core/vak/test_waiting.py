@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core.desk import editing, staging_vak
-from core.desk.decide import Request, approve, reject
+from core.desk.decide import Request
 from core.desk.elsewhere import Place, waiting_in
 from core.desk.history import undo
 from core.desk.opening import Opened
@@ -29,6 +29,7 @@ from core.homes.vak.proposing import new_id, session_of, skill_file
 from core.homes.vak.skill_text import read_skill
 from core.settings import Settings
 from core.watch import Area, Watcher
+from tests.core.desks import approve, reject
 
 DATA = Path(__file__).parents[2] / "data" / "vak"
 ATLAS = "67b506f04aa724b1"

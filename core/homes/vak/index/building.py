@@ -17,7 +17,7 @@ from pathlib import Path
 
 from core.conversations import Cancelled, Visibility
 from core.homes.vak.home import ledger_files
-from core.homes.vak.index import atoms, catalogue
+from core.homes.vak.index import PEOPLE, atoms, catalogue
 from core.homes.vak.index.catalogue import Catalogue, Row, identity_of
 from core.homes.vak.ledgers import (
     MESSAGE,
@@ -46,8 +46,6 @@ _LATEST = (1 << 63) - 1
 _STAMP, _WORDS, _RUN, _LAST = "stamp", "words", "run", "last"
 #: Messages that one run can take in, as a power of two.
 _RUN_BITS = 32
-#: The folder of people's index within this one.
-PEOPLE = "people"
 
 Progress = Callable[[int, int], None]
 
@@ -58,11 +56,6 @@ class _Taken:
 
     ledger: Ledger
     seen: dict[int, Visibility]
-
-
-def people_index(folder: Path) -> Index:
-    """The index of people's search."""
-    return Index(folder / PEOPLE)
 
 
 def update(
