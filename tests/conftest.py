@@ -1,5 +1,5 @@
-"""What every test stands on: no colour or theme of the person's own terminal, and no commit that
-speaks of what it did as of something still to come."""
+"""What every test stands on: no colour or theme of the person's own terminal, the same examples
+every time, and no commit that speaks of what it did as of something still to come."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from core import commit
 from core.tense import in_past
 
 for _name in ("NO_COLOR", "TEXTUAL_THEME", "FORCE_COLOR", "SIGNOFF_DEBUG"):
     os.environ.pop(_name, None)
+
+# No example fails for being slow; ``--hypothesis-profile=default`` looks for new ones.
+settings.register_profile(
+    "suite",
+    settings.get_profile("ci"),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("suite")
 
 #: States that a plan leads to, deeds told in the past from the first, and words of the tests.
 _AS_PLANNED = re.compile(

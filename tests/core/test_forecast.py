@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.desk.decide import Request
@@ -135,9 +135,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: how(tmp_path_factory.mktemp(name)) for name, how in make.items()}
 
 
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=200)
 @given(
     st.permutations(_POOL),
     st.integers(1, len(_POOL)),

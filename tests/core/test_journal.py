@@ -148,7 +148,7 @@ def test_only_an_undo_that_was_done_marks_what_it_took_back(journal: Journal, st
     st.text(st.characters(exclude_categories=()), max_size=30),
     st.binary(max_size=50),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_text_and_any_bytes_survive(
     tmp_path_factory: pytest.TempPathFactory, text: str, data: bytes
 ) -> None:

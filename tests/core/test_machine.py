@@ -319,6 +319,5 @@ TestHome = Home.TestCase
 TestHome.settings = settings(
     max_examples=25,
     stateful_step_count=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

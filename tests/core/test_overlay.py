@@ -145,7 +145,7 @@ def _seen(view: View) -> dict[str, object]:
 
 
 @given(homes_and_changes())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_forecast_reads_like_the_home_it_foretells(
     case: tuple[Model, list[Change | Move], Model],
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_forecast_reads_like_the_home_it_foretells(
 
 
 @given(homes_and_changes(), st.integers(0, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_forecasts_in_two_layers_read_like_one(
     case: tuple[Model, list[Change | Move], Model], split: int
 ) -> None:
@@ -166,7 +166,7 @@ def test_forecasts_in_two_layers_read_like_one(
 
 
 @given(homes_and_changes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_forecast_reads_like_the_disk_once_it_is_written(
     tmp_path_factory: pytest.TempPathFactory, case: tuple[Model, list[Change | Move], Model]
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.desk import staging
@@ -431,11 +431,7 @@ _CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=60)
 @given(call=_CALLS, newest=st.booleans(), words=st.text(max_size=20))
 def test_whatever_is_proposed_only_pending_moves(
     tmp_path_factory: pytest.TempPathFactory, call: dict[str, Any], newest: bool, words: str

@@ -40,19 +40,19 @@ items = st.builds(
 
 
 @given(items, st.integers(20, 100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_row_fits_and_obeys_nothing(item: KnowledgeItem, width: int) -> None:
     check(node_row(item, width), width)
 
 
 @given(items, st.lists(items, max_size=3), st.integers(20, 100))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_note_in_full(item: KnowledgeItem, chain: list[KnowledgeItem], width: int) -> None:
     check((line.content for line in node_lines(item, chain, width)), width)
 
 
 @given(texts, st.integers(20, 100))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_project_and_a_merge(said: str, width: int) -> None:
     project = ProjectItem(said, (("memory", 3),), 1, due=True, shared=False)
     page = ProjectPage(((said, 3),), (said,), said, said, (said,), (said,))

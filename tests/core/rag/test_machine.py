@@ -121,4 +121,4 @@ class Notes(RuleBasedStateMachine):
 
 
 TestNotes = Notes.TestCase
-TestNotes.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+TestNotes.settings = settings(max_examples=12, stateful_step_count=20)

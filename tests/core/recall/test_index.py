@@ -37,7 +37,6 @@ def answers(messages: list[Document], query: str) -> list[int]:
     return [one.id for one in messages if matches(asked(query), one.text)]
 
 
-@settings(deadline=None)
 @given(queries(WORDS + CJK))
 def test_it_finds_what_the_texts_hold(index: Index, query: str) -> None:
     read = asked(query)
@@ -55,7 +54,7 @@ def test_it_finds_what_the_texts_hold(index: Index, query: str) -> None:
     assert all(by_id[hit.id] is hit.category for hit in found.hits)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(texts(WORDS + CJK), max_size=12), st.lists(queries(WORDS + CJK), max_size=12))
 def test_it_finds_what_any_texts_hold(bodies: list[str], asking: list[str]) -> None:
     messages = [document(number, text) for number, text in enumerate(bodies, 1)]

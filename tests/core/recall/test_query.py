@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conversations import Filters
@@ -307,7 +307,6 @@ def test_an_empty_query_matches_all() -> None:
     assert fts(read) == '""'
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_reading_never_fails(text: str) -> None:
     read = asked(text)
@@ -316,7 +315,6 @@ def test_reading_never_fails(text: str) -> None:
     finds("anything", "trigram", query=text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(['"', "(", ")", "-", "*", "AND", "OR", "NOT", "a", "after:", " "])))
 def test_what_runs_reads_back_the_same(parts: list[str]) -> None:
     read = asked("".join(parts))
@@ -326,7 +324,6 @@ def test_what_runs_reads_back_the_same(parts: list[str]) -> None:
     finds("a", query="".join(parts))
 
 
-@settings(deadline=None)
 @given(texts(), queries())
 def test_matches_is_what_the_database_finds(text: str, query: str) -> None:
     read = asked(query)
@@ -353,7 +350,6 @@ def test_words_are_the_databases_words() -> None:
     assert differ == []
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="aB1é桂林 ._'\u0308-", max_size=40))
 def test_flat_is_the_words_between_single_spaces(text: str) -> None:
     assert tuple(flat(text).split()) == words(text)
@@ -390,7 +386,6 @@ def test_completing_keeps_what_follows() -> None:
     assert complete("a source:c", 10, "source:cli") == ("a source:cli ", 13)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30), st.integers(0, 30))
 def test_completing_never_fails(text: str, cursor: int) -> None:
     for choice in completions(text, cursor, KNOWN):

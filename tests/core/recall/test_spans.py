@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.recall import spans as marks
@@ -49,7 +49,6 @@ def test_marks_do_not_depend_on_where_a_stretch_ends() -> None:
         assert marked("林", text) == ["林"]
 
 
-@settings(deadline=None)
 @given(texts(WORDS + CJK), queries(WORDS + CJK))
 def test_something_is_marked_where_a_term_matches(text: str, query: str) -> None:
     read = asked(query)
@@ -77,7 +76,6 @@ def test_a_snippet_without_a_match_is_the_beginning() -> None:
     assert snippet(asked("one"), "", 10) == ("", ())
 
 
-@settings(deadline=None)
 @given(texts(WORDS + CJK), queries(WORDS + CJK), st.integers(0, 40))
 def test_a_snippet_is_a_slice_with_its_marks(text: str, query: str, width: int) -> None:
     part, found = snippet(asked(query), text, width)

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conversations import Engine, Filters
@@ -174,10 +174,7 @@ def check_agreement(folder: Path, rounds: list[tuple[list[Any], bool]]) -> None:
             assert recall.recall(request, NOW) == scan(home, request, NOW), request
 
 
-SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=15)
 @given(ROUNDS)
 def test_the_index_and_the_scan_agree(tmp_path: Path, rounds: list[tuple[list[Any], bool]]) -> None:
     with patch.object(search, "WINDOW", 5), patch("core.homes.vak.index.asking.WINDOW", 5):
@@ -185,7 +182,7 @@ def test_the_index_and_the_scan_agree(tmp_path: Path, rounds: list[tuple[list[An
 
 
 @pytest.mark.bench
-@settings(max_examples=300, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=300)
 @given(ROUNDS)
 def test_the_index_and_the_scan_agree_on_300_homes(
     tmp_path: Path, rounds: list[tuple[list[Any], bool]]
@@ -197,7 +194,6 @@ def test_the_index_and_the_scan_agree_on_300_homes(
 # -- parts -----------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=12)), max_size=30).map(" ".join))
 def test_counts_by_atoms_are_the_counts_in_the_text(text: str) -> None:
     """Left to right, without overlap, for any term that is asked."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.homes.vak.notes import planning
@@ -50,7 +50,6 @@ def notes(text: str) -> list[Block]:
     return [block for block in parse(text) if block.is_note]
 
 
-@settings(deadline=None)
 @given(FILES)
 def test_parse_and_compose_give_any_text_back(text: str) -> None:
     assert compose(parse(text)) == text
@@ -113,7 +112,6 @@ def test_the_hand_edited_sample() -> None:
     assert written(heading.at) == "2026-08-23T04:30:00Z"
 
 
-@settings(deadline=None)
 @given(FILES, st.integers(0, 5))
 def test_forgetting_takes_one_block_and_no_byte_beside_it(text: str, which: int) -> None:
     found = notes(text)
@@ -130,7 +128,6 @@ def test_forgetting_takes_one_block_and_no_byte_beside_it(text: str, which: int)
     assert not (first.line + first.rest)[first.span :].strip("\n\r\t \u2028\x0c\x85")
 
 
-@settings(deadline=None)
 @given(FILES, st.integers(0, 5), st.text(min_size=1))
 def test_amending_changes_one_block_and_keeps_its_heading(text: str, which: int, new: str) -> None:
     found = notes(text)
@@ -150,7 +147,6 @@ def test_amending_changes_one_block_and_keeps_its_heading(text: str, which: int,
     assert changed[place].id == block.id
 
 
-@settings(deadline=None)
 @given(FILES, st.text(min_size=1))
 def test_adding_keeps_every_byte_and_makes_one_note(text: str, new: str) -> None:
     outcome = planning.add(home(text), FILE, new, now=NOW)

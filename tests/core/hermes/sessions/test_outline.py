@@ -114,7 +114,7 @@ def fill(home: Path, rows: list[dict[str, object]], ids: set[int]) -> None:
 
 
 @given(rows=st.lists(PLAIN, max_size=12), ids=IDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rows_as_the_agent_writes_them(
     agents: Path, rows: list[dict[str, object]], ids: set[int]
 ) -> None:
@@ -124,7 +124,7 @@ def test_rows_as_the_agent_writes_them(
 
 
 @given(rows=st.lists(PLAIN | ODD, max_size=12), ids=IDS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_rows_that_hold_anything(
     typeless: Path, rows: list[dict[str, object]], ids: set[int]
 ) -> None:

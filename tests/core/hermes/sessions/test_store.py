@@ -479,7 +479,7 @@ TEXTS = st.one_of(st.none(), st.text(max_size=80), st.binary(max_size=60), st.in
     st.lists(st.tuples(TEXTS, st.floats(0, 9), st.sampled_from("ab")), max_size=12),
     st.integers(0, 40),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_an_outline_ascends_and_a_cut_text_is_a_beginning(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[tuple[str | bytes | int | None, float, str]],
