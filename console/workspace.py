@@ -209,9 +209,6 @@ class Workspace(Jobs, Problems):
         self, task: Callable[[], Receipt], done: Callable[[str, Receipt], None], key: str
     ) -> None:
         """Queue a decision: one at a time, in order, never cancelled half way."""
-        if key == outside.OUTSIDE:
-            self.writes.add(task, done, key)
-            return
         if self._live is not None and not self._has_noted:
             # A decision of ours must not be taken for what was there at first.
             self.note_outside()
@@ -261,7 +258,8 @@ class Workspace(Jobs, Problems):
         """Write down what others changed, in turn with our own writes; one look waits at most."""
         if self.opened is not None and not self.writes.holds(outside.OUTSIDE):
             self._has_noted = True
-            self.write(partial(outside.look_outside, self.opened), self._noted, outside.OUTSIDE)
+            look = partial(outside.look_outside, self.opened)
+            self.writes.add(look, self._noted, outside.OUTSIDE)
 
     def _noted(self, _key: str, receipt: Receipt) -> None:
         if receipt.changed:

@@ -16,6 +16,7 @@ from core.model import Change, Finding, Outcome, Severity
 _LISTED = frozenset({"packages", "pins_lost", "counts_lost", "jobs_restored"})
 #: Folders named of each kind in the preview of a rollback.
 NAMED = 30
+_WHAT_IF = "With other thresholds, only to look: signoff curate --stale-after 14 --archive-after 60"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def _curate(
     yield Line(Content(""))
     looked = "1 skill" if checked == 1 else f"{checked:,} skills"
     yield from _flow(ink.line(f"{looked} looked at. Undo takes all of it back.", ink.LABEL), width)
+    yield from _flow(ink.line(_WHAT_IF, ink.LABEL), width)
 
 
 def _rollback(

@@ -163,11 +163,14 @@ class SkillActing(SkillPages):
             self.flash(f"✗ {outcome.message}", ink.DANGER)
             return
 
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                self.carry(lambda _: planned, planned.plan.subject)
+        draw = partial(plan_lines, outcome)
+        self.app.push_screen(Confirm(title, verb, draw), partial(self.carry_if, planned))
 
-        self.app.push_screen(Confirm(title, verb, partial(plan_lines, outcome)), answered)
+    def carry_if(self, planned: Planned, agreed: bool | None) -> None:
+        """Carry out what was shown, if so agreed; a run over thousands of skills takes a while."""
+        if agreed:
+            self.flash("It is being written…", ink.LABEL)
+            self.carry(lambda _: planned, planned.plan.subject)
 
     def carry(
         self, planner: Planner, key: str, done: Callable[[Receipt], None] | None = None

@@ -56,12 +56,9 @@ class SkillCurating(SkillRestoring):
             return
         items = curate_items(found)
 
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                self.carry(lambda _: planned, "curate")
-
         draw = partial(curate_lines, outcome, items, found.checked)
-        self.app.push_screen(Confirm("A run of the curator now", "makes this run", draw), answered)
+        sheet = Confirm("A run of the curator now", "makes this run", draw)
+        self.app.push_screen(sheet, partial(self.carry_if, planned))
 
     def action_pause(self) -> None:
         paused = self._board is not None and self._board.state.paused
@@ -165,13 +162,9 @@ class SkillCurating(SkillRestoring):
             self.flash(f"{'=' if outcome.lands else '✗'} {outcome.message}", style)
             return
 
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                self.carry(lambda _: planned, "rollback")
-
         draw = partial(rollback_lines, outcome, _changed(found))
-        title = f"Back to {planned.plan.subject}"
-        self.app.push_screen(Confirm(title, "puts it all back", draw), answered)
+        sheet = Confirm(f"Back to {planned.plan.subject}", "puts it all back", draw)
+        self.app.push_screen(sheet, partial(self.carry_if, planned))
 
     # -- edit ------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from console.render import ink
 from console.render.skills_detail import Detail, Summary, archive_lines, skill_lines
 from console.screens.skills_table import SkillTable
 from console.screens.skills_views import (
@@ -174,8 +173,8 @@ class SkillPages(SkillTable):
         from core.errors import SignoffError
 
         if isinstance(problem, SignoffError):
-            # It went away meanwhile; the table hears of it, too.
-            self.flash(f"{problem.message}. {problem.hint}", ink.WARNING)
+            # It went away meanwhile; the table hears of it, too. What was said last stays.
+            self.say(f"{problem.message}. {problem.hint}")
         else:
             self.job_failed(problem)
 

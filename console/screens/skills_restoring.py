@@ -172,7 +172,7 @@ def _title(package: Archived, copies: list[Archived]) -> str:
         return f"Restore {package.package.name}"
     place = copies.index(package)
     which = {0: "newest", len(copies) - 1: "oldest"}.get(place, f"{place + 1}.")
-    return f"Restore {package.package.folder}, the {which} of {len(copies)} copies"
+    return f"Restore the {which} of {len(copies)} copies: {package.package.folder}"
 
 
 def _names(each: Archived) -> set[str]:

@@ -145,6 +145,18 @@ async def test_y_never_copies_while_the_question_is_prepared(home: Path) -> None
         assert console.app.clipboard == ""
 
 
+async def test_a_skill_may_be_called_as_the_look_at_others_is(home: Path) -> None:
+    """Its decision is one all the same: it has a receipt."""
+    folder = home / "skills/outside"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: outside\ndescription: x\n---\n\nx\n")
+    async with open_console(home) as console:
+        await opened_at(console, "outside")
+        await console.press("d")
+        assert console.flash.startswith("✓ Archived outside")
+        assert [each.subject for each in console.app.receipts] == ["outside"]
+
+
 async def test_a_pinned_skill_is_not_archived(home: Path) -> None:
     async with open_console(home) as console:
         await opened_at(console, "migration-check")
@@ -192,7 +204,7 @@ async def test_b_offers_a_pin_where_the_next_run_would_archive_again(home: Path)
         await at(console, "queue-replay")
         await console.press("b")
         assert "The next run of the curator archives it again" in console.picture
-        assert "Restore queue-replay, the oldest of 2 copies" in console.picture
+        assert "Restore the oldest of 2 copies: queue-replay" in console.picture
         assert "It is not the newest copy: queue-replay-20261117" in console.picture
         assert "1  Restore it to skills/queue-replay" in console.picture
         assert "2  Restore it to skills/queue-replay and pin it" in console.picture
@@ -212,7 +224,7 @@ async def test_another_copy_can_be_chosen(home: Path) -> None:
         await console.press("b")
         await console.press("3")
         assert "from skills/.archive/queue-replay-2026" in console.picture
-        assert ", the newest of 2 copies" in console.picture
+        assert "Restore the newest of 2 copies: queue-replay-2026" in console.picture
         assert "not the newest" not in console.words
         await console.press("1")
         assert "version: 0.3.1" in (home / "skills/queue-replay/SKILL.md").read_text()

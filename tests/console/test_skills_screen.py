@@ -375,6 +375,18 @@ async def test_a_change_from_outside_moves_no_cursor(home: Path) -> None:
         assert (item.pinned, item.next) == (True, "pinned")
 
 
+async def test_a_page_of_what_went_away_says_so_and_leaves_what_was_said(home: Path) -> None:
+    """A run of the curator may move it while its page is asked for."""
+    async with open_console(home) as console:
+        await console.press(SKILLS_MODE)
+        await console.press("m")
+        console.skills.flash("✓ said before")
+        shutil.rmtree(home / "skills/ops/log-search")
+        await at(console, "log-search")
+        assert console.words.startswith("There is no skill skills/ops/log-search.")
+        assert console.flash == "✓ said before"
+
+
 async def test_a_change_from_outside_moves_no_row_and_a_new_one_comes_where_it_belongs(
     home: Path,
 ) -> None:
