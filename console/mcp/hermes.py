@@ -78,7 +78,8 @@ def told(staged: Staged) -> Answer:
         more: dict[str, Any] | None = None
         if staged.entries:
             more = {"current_entries": list(staged.entries[:_LISTED])}
-        return refused(f"{staged.message} Nothing was staged ({staged.category}).", more)
+        why = staged.message if staged.message.endswith((".", "!", "?")) else f"{staged.message}."
+        return refused(f"{why} Nothing was staged ({staged.category}).", more)
     answer = {
         "success": True,
         "staged": True,

@@ -55,12 +55,20 @@ _Context = ServerRequestContext[Any, Any]
 
 
 def serve(opened: Opened, offer: Offer) -> None:
-    """Serve ``offer`` on the home until the client closes its end. Raises :class:`StateError`."""
+    """Serve ``offer`` on the home until the client closes its end.
+
+    Raises :class:`StateError`, and ``BrokenPipeError`` where the client does not read any more.
+    """
     Desk(opened, offer).calls.check()
     # A reader that waits for its next line is not woken by an interrupt: leave at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with feeding.allowed():
-        anyio.run(_serve, opened, offer)
+        try:
+            anyio.run(_serve, opened, offer)
+        except BaseExceptionGroup as problems:
+            if problems.split(BrokenPipeError)[1] is not None:
+                raise
+            raise BrokenPipeError from problems
 
 
 async def _serve(opened: Opened, offer: Offer) -> None:

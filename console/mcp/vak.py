@@ -30,7 +30,7 @@ def session_search(opened: Opened, call: VakSearch, by: Asker) -> Answer:
     """What vak's own tool finds in ledgers and notes."""
     if not call.query.strip():
         return refused("A blank query finds nothing: say what to look for.")
-    where = call.workspace or _here(opened)
+    where = _where(opened, call.workspace)
     found = recalling.recall(
         opened,
         recalling.Request(call.query, where, call.limit, call.current_session_id or None),
@@ -82,9 +82,16 @@ def propose_skill(opened: Opened, call: VakSkill, by: Asker) -> Answer:
     return told(staged)
 
 
-def _here(opened: Opened) -> str:
-    """The workspace the server was started in, or all of them."""
+def _where(opened: Opened, named: str) -> str:
+    """The workspace meant; unnamed the one the server was started in, or all of them.
+
+    Raises :class:`StagingError` for one that the home does not know: nothing is found in it.
+    """
+    if named == recalling.EVERYWHERE:
+        return named
     try:
-        return staging_vak.workspace_of(opened, None)
+        return staging_vak.workspace_of(opened, named or None)
     except StagingError:
+        if named:
+            raise
         return recalling.EVERYWHERE

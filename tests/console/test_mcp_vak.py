@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +15,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp import Client
 
 from console.mcp.server import Desk
 from console.mcp.tools import VAK as TOOLS
@@ -54,6 +60,10 @@ async def test_an_agent_searches_proposes_and_a_person_approves(place: Place) ->
         assert found["matches"] > 0
         assert found["hits"][0]["score"] > 3
         assert "blank query" in refusal(await agent.call_tool("session_search", {"query": " "}))
+        lost = await agent.call_tool("session_search", {"query": "deploy", "workspace": "/nowhere"})
+        assert "knows no workspace /nowhere" in refusal(lost)
+        blank = await agent.call_tool("remember", {"note": " ", "workspace": ATLAS})
+        assert refusal(blank) == "A note needs a text. Nothing was staged (empty)."
 
         words = {"note": "The quay gauge is 4 cm high.", "session_id": "child-9", "tag": "gauge"}
         lost = await agent.call_tool("remember", words)
@@ -131,6 +141,61 @@ async def test_no_index_is_built_where_the_person_wants_none(place: Place) -> No
             asked = {"query": "deploy script", "workspace": ATLAS}
             assert told(await agent.call_tool("session_search", asked))["matches"] > 0
     assert not index_folder(desk(place)).exists()
+
+
+def _message(number: int, method: str, **params: Any) -> bytes:
+    head = {"jsonrpc": "2.0", "method": method, "params": params}
+    return json.dumps(head | ({"id": number} if number else {})).encode() + b"\n"
+
+
+@pytest.mark.parametrize("how", ["left", "killed"])
+def test_a_client_that_is_gone_leaves_whole_proposals_and_no_alarm(place: Place, how: str) -> None:
+    before = desk(place).queue()
+    words = [sys.executable, *place.words()]
+    who = {"name": "gone", "version": "1"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, env=place.environ, **pipes) as server:  # type: ignore[call-overload]
+        server.stdin.write(_message(1, "initialize", **hello))
+        server.stdin.flush()
+        server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(_message(0, "notifications/initialized"))
+        for number in range(12):
+            given = {"note": f"Gauge {number} is high.", "workspace": ATLAS}
+            server.stdin.write(_message(2 + number, "tools/call", name="remember", arguments=given))
+        server.stdin.flush()
+        if how == "killed":
+            while not list(place.state.glob("waiting/*/memory/*.json")):
+                time.sleep(0.01)
+            server.kill()
+        server.stdin.close()
+        said = server.stderr.read().decode()
+    # It may see that nothing more is asked before it sees that nothing is read.
+    assert server.returncode in ([-signal.SIGKILL] if how == "killed" else [0, 141])
+    assert "unforeseen" not in said
+    after = desk(place).queue()
+    assert len(after.unreadable) == len(before.unreadable)
+    staged = [each for each in after.proposals if each.subsystem == "memory"]
+    assert all(each.payload["content"].startswith("Gauge ") for each in staged)
+    assert len(staged) == len({each.payload["content"] for each in staged})
+
+
+async def test_two_clients_at_once_stage_each_thing_once(place: Place) -> None:
+    async def work(agent: Client, who: str) -> None:
+        for number in range(6):
+            for note in (f"Gauge {number} of {who}.", f"Gauge {number} of both."):
+                words = {"note": note, "workspace": ATLAS}
+                assert told(await agent.call_tool("remember", words))["staged"]
+            drafted = {"name": f"read-{number}", "description": "When.", "instructions": "Twice."}
+            drafted["workspace"] = ATLAS
+            assert told(await agent.call_tool("propose_skill", drafted))["staged"]
+
+    waiting = len(desk(place).queue().proposals)
+    async with client(place) as one, client(place) as other, anyio.create_task_group() as group:
+        group.start_soon(work, one, "one")
+        group.start_soon(work, other, "other")
+    assert len(desk(place).queue().proposals) == waiting + 3 * 6 + 6
 
 
 _WORDS = st.one_of(
