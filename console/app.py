@@ -137,7 +137,7 @@ class SignoffApp(Workspace):
 
     def _dress(self) -> None:
         """Choose the theme; before the app runs, or the style sheet is read twice."""
-        for theme in themes.THEMES:
+        for theme in (*themes.THEMES, themes.SIXTEEN):
             self.register_theme(theme)
         names = {theme.name for theme in themes.THEMES}
         wanted = self.ui.theme if self.ui.theme in names else themes.DEFAULT

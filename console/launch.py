@@ -12,6 +12,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console import themes
 from console.app import SignoffApp
 from console.herald import Herald
 from console.keycheck import check_keys
@@ -38,6 +39,8 @@ def launch(session: Session, mode: str = "") -> int:
     app = SignoffApp(
         session.open, state=state, clock=session.now, keys=dict(settings.keys), herald=herald
     )
+    if app.console.color_system == "standard" and not app.no_color:
+        app.theme = themes.SIXTEEN.name
     if mode:
         app.ui = replace(app.ui, mode=mode)
     gc.set_threshold(*COLLECTING)

@@ -1,6 +1,7 @@
 """signoff's own themes: dark, light and high contrast, their contrast computed by a test.
 
-Text reaches 4.5 : 1 on every ground it is drawn on, 7 : 1 in high contrast.
+Text reaches 4.5 : 1 on every ground it is drawn on, 7 : 1 in high contrast, 4 : 1 where there are
+sixteen colours.
 """
 
 from __future__ import annotations
@@ -118,6 +119,46 @@ CONTRAST = Theme(
         "footer-foreground": "#ffffff",
         "footer-description-foreground": "#ffffff",
         "footer-key-foreground": "#ffff00",
+    },
+)
+
+#: For a terminal of sixteen colours: every colour is one of them, so none is replaced by the grey
+#: that happens to be nearest. Changed lines have no ground of their own, only red and green text.
+SIXTEEN = Theme(
+    name="signoff-16",
+    primary="#55ffff",
+    secondary="#55ff55",
+    accent="#ffff55",
+    warning="#ffff55",
+    error="#ff5555",
+    success="#55ff55",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#000000",
+    dark=True,
+    variables={
+        "text-muted": "#aaaaaa",
+        "text-success": "#55ff55",
+        "text-warning": "#ffff55",
+        "text-error": "#ff5555",
+        "text-accent": "#55ffff",
+        "success-muted": "#000000",
+        "error-muted": "#000000",
+        "warning-muted": "#000000",
+        "block-cursor-background": "#0000aa",
+        "block-cursor-foreground": "#ffffff",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#000000",
+        "block-cursor-blurred-foreground": "#ffffff",
+        "border": "#55ffff",
+        "border-blurred": "#aaaaaa",
+        "scrollbar": "#aaaaaa",
+        "scrollbar-background": "#000000",
+        "footer-background": "#000000",
+        "footer-foreground": "#ffffff",
+        "footer-description-foreground": "#ffffff",
+        "footer-key-foreground": "#ffff55",
     },
 )
 

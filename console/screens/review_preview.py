@@ -118,6 +118,11 @@ class PreviewingRoom(NarrowingRoom):
         self.flash(keyed(f"This is the next proposal; {_DECIDING[action]}"), ink.WARNING)
         return False
 
+    def narrow(self, line: str) -> None:
+        super().narrow(line)
+        # Whatever is at the cursor now, the person's own words brought it there.
+        self._came = None
+
     def came_by_itself(self) -> None:
         """The person did not choose the row at the cursor: it is looked at from now on."""
         self._came, self._since = self.queue.cursor_key, None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
@@ -66,13 +67,13 @@ def _fitted(content: Content, width: int) -> Content:
     if found is None or not 0 < width < content.cell_length:
         return content
     said = content[: found.start()]
-    sentence = _FIRST.search(said.plain)
-    least = said[: sentence.start()].cell_length if sentence else 0
     for keys in _shorter(content, found):
         room = width - keys.cell_length
-        if least < room:
-            return said.truncate(room, ellipsis=True) + keys
-    return content
+        if said.cell_length <= room:
+            return said + keys
+    sentence = _FIRST.search(said.plain)
+    least = said[: sentence.start()].cell_length if sentence else 0
+    return said.truncate(room, ellipsis=True) + keys if least < room else content
 
 
 def _shorter(content: Content, found: re.Match[str]) -> Iterator[Content]:
@@ -93,6 +94,12 @@ class KeyBar(Footer):
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
         self._keys: list[tuple[str, str, str]] = []
+
+    def compose(self) -> ComposeResult:
+        for key in super().compose():
+            # Where the row is too long the way to all other keys stays.
+            key.set_class(isinstance(key, FooterKey) and key.action == "help", "-help")
+            yield key
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Mount other keys, or grey those that are there."""

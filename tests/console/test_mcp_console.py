@@ -49,7 +49,7 @@ async def see(terminal: Terminal, words: str) -> None:
 async def approve(terminal: Terminal, name: str) -> None:
     """Let a person look at the oldest record, approve it, and see that it is done."""
     terminal.press("g")
-    await see(terminal, f"{name}, from")
+    await see(terminal, f"{name}, ")
     assert "over MCP" in terminal.grid.text
     terminal.press("a")
 
@@ -103,7 +103,7 @@ async def test_what_a_person_refuses_is_gone_and_may_be_proposed_anew(
             first = told(await agent.call_tool("remember", {"note": NOTE}))["pending_id"]
             twice = told(await agent.call_tool("remember", {"note": NOTE}))
             assert (twice["pending_id"], "already" in twice["message"]) == (first, True)
-            await see(terminal, f"{first}, from")
+            await see(terminal, f"{first}, ")
             terminal.press("r")
             await see(terminal, "Nothing waits")
             assert (home / "memories/MEMORY.md").read_bytes() == before

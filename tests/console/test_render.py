@@ -224,7 +224,7 @@ def test_a_row_says_where_it_came_from_where_there_is_room() -> None:
 def test_a_narrow_row_keeps_the_target_whole_and_the_age() -> None:
     first, second = queue_row(item(action="write_file", target="incident-timeline", rivals=1), 36)
     assert first.plain == "✓ ready       incident-timeline"
-    assert second.plain == "  add to memory: a fact" + "×2  3d".rjust(13)
+    assert second.plain == "  add to memory: a fact" + "×2  3d  auto".rjust(13)
 
 
 def test_a_note_stands_in_place_of_the_summary() -> None:

@@ -106,11 +106,11 @@ def test_d33_an_arrow_key_that_arrives_in_two_reads_is_an_arrow(
             path.unlink()
     with signoff(tmp_path, home) as terminal:
         terminal.see("Queue (2)")
-        terminal.see(f"{stale}, from")
+        terminal.see(f"{stale}, ")
         terminal.press("\x1b")
         time.sleep(pause)
         terminal.press("[B")
-        terminal.see(f"{ready}, from")
+        terminal.see(f"{ready}, ")
         for _ in range(3):
             terminal.press("\x1b")
             terminal.quiet()

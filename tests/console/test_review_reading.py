@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.widgets._footer import FooterKey
 
+from console.screens.note import NoteScreen
 from console.screens.review_preview import LOOK
 from console.widgets.filterline import FilterLine
 from core.journal import Journal
@@ -234,3 +235,18 @@ async def test_a_filter_word_that_is_none_is_said_while_it_is_typed(home: Path) 
         assert console.flash.startswith("No target is called skills. Write ")
         await console.press("ctrl+u", *"status", "colon", *"ready")
         assert console.flash == "enter keeps the filter, esc takes it off"
+
+
+async def test_a_time_that_is_none_is_said_where_it_is_typed(home: Path) -> None:
+    """``Z`` with "bananas" closed the line, and what was typed next ran as keys."""
+    async with open_console(home, size=NARROW) as console:
+        await console.at(STALE)
+        await console.press("Z", *"bananas", "enter")
+        assert isinstance(console.app.screen, NoteScreen)
+        assert "'bananas' is no time. Write it like 7d, 12h or 2026-12-24T09:00" in console.picture
+        await console.press("ctrl+u")
+        assert "enter puts it off, esc leaves all as it is" in console.picture
+        await console.press(*"7d", "enter")
+        assert console.row(STALE) is None
+        assert console.flash.startswith(f"{STALE} sleeps until 2026-")
+        assert decided(console) == []

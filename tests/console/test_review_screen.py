@@ -274,7 +274,7 @@ async def test_an_agent_that_holds_the_lock_is_said_and_nothing_is_written(home:
         row = console.row(READY_USER)
         assert (row.fate, row.word) == ("failed", "failed")
         assert "USER.md.lock" in row.note
-        assert console.flash.endswith("; nothing was changed; try again in a moment")
+        assert console.flash.endswith("; nothing was changed; try again in a moment (b71d90e4)")
         assert tree(home) == before
         await console.press("a")
         assert console.row(READY_USER) is None

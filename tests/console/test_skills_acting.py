@@ -276,7 +276,9 @@ async def test_any_other_place_can_be_named(home: Path) -> None:
         await at(console, "onboarding/repo-tour")
         await console.press("b")
         await console.press("2")
-        await console.press(*"people/tour", "enter")
+        await console.press(*"../out", "enter")
+        assert "Name another folder" in console.picture
+        await console.press("ctrl+u", *"people/tour", "enter")
         assert "skills/people/tour." in console.picture
         await console.press("y")
         assert (home / "skills/people/tour/SKILL.md").is_file()

@@ -26,6 +26,8 @@ from tests.console.terminal import PATIENCE, SIGNOFF, Terminal, environment, pla
 NORMAL = {"1049": "l", "1000": "l", "1003": "l", "1006": "l", "25": "h", "1004": "l", "2004": "l"}
 #: Two records of the sample; the older would not land.
 READY, STALE = "b71d90e4", "81e5a2cc"
+#: How a colour or a style is chosen.
+SGR = re.compile(rb"\x1b\[([\d;]+)m")
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def opened(terminal: Terminal) -> None:
 def on_ready(terminal: Terminal) -> None:
     """Put the cursor on the record that would land, and wait for its preview."""
     terminal.press("j")
-    terminal.see(f"{READY}, from")
+    terminal.see(f"{READY}, ")
 
 
 # -- leaving ---------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def test_in_tmux_a_proposal_is_decided_and_taken_back(tmp_path: Path, home: Path
     try:
         see("of 2,200 chars")
         tmux("send-keys", "j")
-        see(f"{READY}, from")
+        see(f"{READY}, ")
         tmux("send-keys", "a")
         see("✓ Added 1 entry")
         assert user.read_bytes() != before
@@ -258,3 +260,17 @@ def test_in_tmux_a_proposal_is_decided_and_taken_back(tmp_path: Path, home: Path
         tmux("send-keys", "q")
     finally:
         subprocess.run(["tmux", "kill-server"], env=env, check=False, capture_output=True)
+
+
+def test_status_and_changes_keep_their_colours_where_there_are_sixteen(
+    tmp_path: Path, home: Path
+) -> None:
+    """With TERM=xterm-16color dark greens and reds became grey."""
+    with signoff(tmp_path, home, TERM="xterm-16color", COLORTERM="") as terminal:
+        opened(terminal)
+        on_ready(terminal)
+        terminal.press("q")
+        assert terminal.leave() == 0
+        drawn = {code for found in SGR.findall(terminal.output) for code in found.split(b";")}
+        assert {b"92", b"93", b"97"} <= drawn, "bright green, yellow and white"
+        assert b"38" not in drawn

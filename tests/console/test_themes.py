@@ -6,6 +6,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from rich._palettes import STANDARD_PALETTE
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -50,7 +53,8 @@ PAIRS = (
 )
 #: What draws a frame, a bar or a scroll bar is no text.
 DECORATION = set("─│╭╮╰╯▁▂▃▄▅▆▇█▌░▔▎▊▍ ")
-NEEDED = {"signoff-dark": 4.5, "signoff-light": 4.5, "signoff-contrast": 7.0}
+NEEDED = {"signoff-dark": 4.5, "signoff-light": 4.5, "signoff-contrast": 7.0, "signoff-16": 4.0}
+EVERY = (*themes.THEMES, themes.SIXTEEN)
 
 
 def contrast(one: Color, other: Color) -> float:
@@ -76,12 +80,24 @@ def grey(color: Color) -> Color:
     return Color.from_rich_color(seen.color)
 
 
+def test_a_terminal_of_sixteen_colours_shows_every_one_as_it_is_meant() -> None:
+    """rich takes the nearest of them: dark greens and reds became grey or black."""
+    theme = themes.SIXTEEN
+    own = [theme.primary, theme.foreground, theme.background, theme.surface, theme.panel]
+    own += [color for color in theme.variables.values() if color.startswith("#")]
+    sixteen = {STANDARD_PALETTE[number].hex for number in range(16)}
+    assert set(filter(None, own)) <= sixteen
+    for name, number in (("text-error", 9), ("text-success", 10), ("text-warning", 11)):
+        color = RichColor.parse(theme.variables[name]).downgrade(ColorSystem.STANDARD)
+        assert color.number == number
+
+
 def test_the_formula_is_that_of_wcag() -> None:
     assert contrast(Color.parse("#000"), Color.parse("#fff")) == pytest.approx(21)
     assert contrast(Color.parse("#777"), Color.parse("#fff")) == pytest.approx(4.48, abs=0.01)
 
 
-@pytest.mark.parametrize("theme", themes.THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize("theme", EVERY, ids=lambda theme: theme.name)
 @pytest.mark.parametrize(("text", "ground"), [*product(TEXTS, GROUNDS), *PAIRS])
 def test_text_stands_out_from_its_ground(theme: Theme, text: str, ground: str) -> None:
     colors = theme.to_color_system().generate()
@@ -120,7 +136,7 @@ def pale(console: Console, needed: float) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("theme", themes.THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize("theme", EVERY, ids=lambda theme: theme.name)
 async def test_everything_drawn_stands_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Theme
 ) -> None:

@@ -49,7 +49,7 @@ def at(console: Terminal, name: str) -> None:
     """Put the cursor on a record and wait for its preview."""
     console.press("g")
     for other in (STALE, READY, OTHER):
-        console.see(f"{other}, from")
+        console.see(f"{other}, ")
         if other == name:
             break
         console.press("j")

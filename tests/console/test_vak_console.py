@@ -301,8 +301,10 @@ async def test_a_name_that_is_taken_is_refused(home: Path) -> None:
     async with open_console(home) as console:
         await console.at(READY)
         await console.press("P", *"log-triage", "enter")
-        assert "There is a skill log-triage already" in console.flash
+        assert "There is a skill log-triage already" in console.picture
         assert tree(home) == before
+        await console.press("ctrl+u", *"spin-tags", "enter")
+        assert (home / "skills/spin-tags/SKILL.md").exists()
 
 
 async def test_a_clash_shows_the_difference_and_the_keys_that_help(home: Path) -> None:

@@ -149,8 +149,8 @@ def _set(data: bytes, subsystem: str, on: bool) -> bytes:
         if _same(parse(result).value, wanted):
             return result
     raise _RefusedError(
-        f"{subsystem}.{KEY} cannot be set without changing something else "
-        "(an anchor, an alias or a merge key leads there)"
+        f"{subsystem}.{KEY} cannot be set alone: "
+        "an anchor, an alias or a merge key leads there, and something else would change"
     )
 
 

@@ -90,8 +90,8 @@ class StateDb:
                 return exact[0].id
             if _is_no_text(db, text):
                 raise NotFoundError(
-                    f"The id of the session {text!r} is stored as no valid text,"
-                    " so nothing can be looked up by it",
+                    f"The id of the session {text!r} is stored as no valid text:"
+                    " nothing can be looked up by it",
                     "The list is all that shows it; the agent cannot open it either",
                 )
             if named.startswith(LINK):
