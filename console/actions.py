@@ -186,7 +186,14 @@ _JOURNAL = (
     Action("journal", "search", "slash", "search", "Look for words, notes or paths.", footer=True),
     Action("journal", "notes", "w", "of notes", "What was decided on the note store, or back."),
     Action("journal", "rates", "t", "rates", "How often whose proposals are approved."),
-    Action("journal", "put_away", "p", "put away", "Put a torn entry away: you looked at it."),
+    Action(
+        "journal",
+        "put_away",
+        "p",
+        "put away",
+        "Put a torn entry away: you looked at it.",
+        footer=True,
+    ),
     Action("journal", "open", "enter,o", "look", "Go into what it changed.", footer=True),
     Action("journal", "close", "escape", "back", "Back to the list; there the search ends."),
     Action("journal", "fold", "z", "unfold", "Show folded lines, or fold them again."),
@@ -215,13 +222,22 @@ _MEMORY = (
 _OTHERWISE = {("knowledge", "app.undo"): "Take back the newest decision on these notes."}
 
 _KNOWLEDGE = (
-    Action("knowledge", "search", "s", "search", "Ask all of a project.", footer=True),
+    Action("knowledge", "search", "s", "ask", "Ask all of a project.", footer=True),
     Action("knowledge", "retire", "d", "retire", "Take the note out, and say why.", footer=True),
-    Action("knowledge", "supersede", "r", "replace", "Name or write what takes its place."),
-    Action("knowledge", "reactivate", "b", "reactivate", "Make the note active again."),
+    Action(
+        "knowledge", "supersede", "r", "replace", "Name or write what takes its place.", footer=True
+    ),
+    Action("knowledge", "reactivate", "b", "activate", "Make the note active again.", footer=True),
     Action("knowledge", "archive", "A", "archive", "Put it away: kept, but found no more."),
-    Action("knowledge", "learn", "a", "learn", "Keep a new note.", footer=True),
-    Action("knowledge", "merge", "m", "merge", "See staged notes in wiki pages; merge them."),
+    Action("knowledge", "learn", "a", "add", "Keep a new note.", footer=True),
+    Action(
+        "knowledge",
+        "merge",
+        "m",
+        "merge",
+        "See staged notes in wiki pages; merge them.",
+        footer=True,
+    ),
     Action("knowledge", "layer", "t", "layer", "Notes, wiki or code of the project."),
     Action("knowledge", "filter", "slash", "filter", "Show some: status:live kind:gotcha words."),
     Action("knowledge", "step(1)", "right_square_bracket", "after", "Go to what took its place."),

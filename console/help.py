@@ -29,15 +29,15 @@ def help_lines(mode: str, kind: str, width: int) -> list[Line]:
     ``width`` cells hold them.
     """
     own = [
-        *_group(MODES[mode], _named(mode, kind)),
+        *_group(MODES[mode], _named(mode, kind), width),
         Content(""),
-        *_group("Everywhere", _named("app", kind, mode)),
+        *_group("Everywhere", _named("app", kind, mode), width),
     ]
     unmarked = () if mode in _marked(kind) else MARKING
     widgets = [
-        *_group("In a list", _keys(RowList.BINDINGS, unmarked)),
+        *_group("In a list", _keys(RowList.BINDINGS, unmarked), width),
         Content(""),
-        *_group(*_reading(mode)),
+        *_group(*_reading(mode), width),
     ]
     if width < WIDE:
         return [Line(line) for line in (*own, Content(""), *widgets)]
@@ -59,13 +59,16 @@ def _reading(mode: str) -> tuple[str, Iterable[tuple[str, str]]]:
     return "In a text", _keys(LineView.BINDINGS)
 
 
-def _group(title: str, keys: Iterable[tuple[str, str]]) -> Iterator[Content]:
+def _group(title: str, keys: Iterable[tuple[str, str]], width: int) -> Iterator[Content]:
     yield Content.styled(title, ink.TITLE)
     for names, sentence in keys:
         each = names.split(",")
         # A terminal may send ctrl+j for enter: it is not another key to a person.
         shown = " ".join(shown_key(key) for key in each if key != "ctrl+j" or "enter" not in each)
-        yield Content.assemble((f"  {shown:<{KEYS}} ", ink.ACCENT), sentence)
+        name = Content.styled(f"  {shown:<{KEYS}} ", ink.ACCENT)
+        for piece in Content(sentence).wrap(max(2, width - name.cell_length)):
+            yield name + piece
+            name = Content(" " * name.cell_length)
 
 
 def _named(where: str, kind: str, mode: str = "") -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -55,12 +55,7 @@ def notice(facts: HomeFacts | None, waiting: Sequence[str] = ()) -> Content:
 
 
 def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
-    tabs = Content("  ").join(
-        Content.styled(
-            f"{key_of_mode(name)} {title}", "bold reverse" if name == mode else ink.LABEL
-        )
-        for name, title in MODES.items()
-    )
+    tabs, few = _tabs(mode, MODES), _tabs(mode, (mode,))
     short = "" if facts is None else waiting(facts)
     unreadable = facts.unreadable if facts else 0
     counts = f"{short}, {unreadable:,} unreadable" if unreadable else short
@@ -71,10 +66,22 @@ def _first(mode: str, facts: HomeFacts | None, width: int) -> Content:
     for left, right in (
         *((named, counts), (tabs, counts)),
         *((tabs, brief), (tabs, tight), (tabs, short)),
+        *((few, counts), (few, brief), (few, tight), (few, short)),
     ):
         if left.cell_length + len(right) < width:
             return _ends(left, Content(right), width)
-    return _ends(tabs, Content(""), width)
+    return _ends(few, Content(""), width)
+
+
+def _tabs(mode: str, named: Collection[str]) -> Content:
+    """The keys of the modes, those of ``named`` with their titles."""
+    return Content("  ").join(
+        Content.styled(
+            f"{key_of_mode(name)} {title}" if name in named else key_of_mode(name),
+            "bold reverse" if name == mode else ink.LABEL,
+        )
+        for name, title in MODES.items()
+    )
 
 
 def waiting(facts: HomeFacts) -> str:

@@ -50,6 +50,7 @@ class JournalScreen(JournalUndoing):
     MODE = "journal"
     AREAS = frozenset({"queue", "memory", "skills", "journal", "knowledge"})
     BINDINGS: ClassVar = bindings_of("journal")
+    LEFT_OUT = frozenset({"put_away"})
     TITLES = ("Decisions", "What it changed")
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +20,8 @@ from console.screens.room import bindings_of
 from console.screens.sheet import Sheet
 
 if TYPE_CHECKING:
+    from textual.binding import Binding
+
     from console.render.knowledge_pages import ProjectPage
     from core.desk.knowledge import Answer
     from core.homes.rag.merge import Merge
@@ -37,8 +40,14 @@ class KnowledgeScreen(KnowledgeActing):
     MODE = "knowledge"
     AREAS = AREAS
     BINDINGS: ClassVar = bindings_of("knowledge")
+    LEFT_OUT = frozenset({"retire", "supersede", "reactivate", "merge"})
 
     # -- what works ------------------------------------------------------------------------
+
+    def worded(self, binding: Binding) -> Binding:
+        # A whole project is merged: the footer says so where one is the row.
+        merges = binding.action == "merge"
+        return replace(binding, show=not self._place.project) if merges else binding
 
     def why_not(self, action: str) -> str | None:
         if action not in (*_ON_ITEM, *_ON_STORE):

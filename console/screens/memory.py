@@ -45,6 +45,12 @@ class MemoryScreen(MemoryLists):
 
     # -- what works ------------------------------------------------------------------------
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # Nobody writes into a copy: the footer does not offer it.
+        if self._comparing and action in _WRITING:
+            return False
+        return super().check_action(action, parameters)
+
     def why_not(self, action: str) -> str | None:
         if action == "compare" and not self._copies:
             return "The agent made no copies of these files: it never refused to edit one"

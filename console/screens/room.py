@@ -46,10 +46,16 @@ def bindings_of(where: str) -> list[BindingType]:
     ]
 
 
+#: Cells of the longest row of keys.
+FOOTER = 78
+
+
 class Room(Jobs, Screen[None]):
     """A mode. Subclasses name it, compose their panes and load their data."""
 
     MODE: ClassVar[str]
+    #: What the footer leaves out while it cannot be done, others are greyed; a press says why.
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
     AREAS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
@@ -109,6 +115,7 @@ class Room(Jobs, Screen[None]):
         size = event.size
         tiny = size.width < SMALLEST.width or size.height < SMALLEST.height
         self.set_class(tiny, "-tiny")
+        self.set_class(size.width < FOOTER, "-slim")
         self.show_header()
 
     def on_screen_resume(self, _event: ScreenResume) -> None:
@@ -176,7 +183,17 @@ class Room(Jobs, Screen[None]):
         if not self.is_mounted:
             return None
         name = str(parameters[0]) if action == "note" and parameters else action
-        return None if self.why_not(name) else True
+        return True if self.why_not(name) is None else False if name in self.LEFT_OUT else None
+
+    def worded(self, binding: Binding) -> Binding:
+        """``binding`` as the footer names it for the row under the cursor."""
+        return binding
+
+    def refresh_bindings(self) -> None:
+        found = self._bindings.key_to_bindings
+        for key, bindings in found.items():
+            found[key] = [self.worded(binding) for binding in bindings]
+        super().refresh_bindings()
 
     # -- jobs ------------------------------------------------------------------------------
 

@@ -38,14 +38,7 @@ class SkillsScreen(SkillCurating):
             return False
         return super().check_action(action, parameters)
 
-    def refresh_bindings(self) -> None:
-        """Call each key in the footer by what it does now."""
-        found = self._bindings.key_to_bindings
-        for key, bindings in found.items():
-            found[key] = [self._worded(binding) for binding in bindings]
-        super().refresh_bindings()
-
-    def _worded(self, binding: Binding) -> Binding:
+    def worded(self, binding: Binding) -> Binding:
         if binding.action == "pin":
             return replace(binding, description="pin" if self.pins() else "unpin")
         if binding.action == "other_side":

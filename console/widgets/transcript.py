@@ -63,7 +63,14 @@ class Transcript(TranscriptView, inherit_bindings=False):
             id="lines.anchor_back",
             tooltip="Its start, then the one before",
         ),
-        Binding("enter", "open", "unfold", True, id="lines.open", tooltip="Unfold, fold, load"),
+        Binding(
+            "enter",
+            "open",
+            "unfold",
+            key_display="enter",
+            id="lines.open",
+            tooltip="Unfold, fold, load",
+        ),
     ]
 
     @dataclass

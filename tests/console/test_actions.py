@@ -77,9 +77,12 @@ def test_words_are_sentences_and_labels_are_short(action: Action) -> None:
 
 def test_the_footer_holds_at_most_eight_verbs_at_once() -> None:
     everywhere = sum(a.footer for a in actions_of("app"))
+    # A note is retired or activated, and it is a project that is merged: never all of them.
+    apart = {"knowledge": {"reactivate", "merge"}}
     for mode in MODES:
-        # The list adds its own verb: space marks.
-        assert everywhere + sum(a.footer for a in actions_of(mode)) + 1 <= 8
+        own = [a for a in actions_of(mode) if a.footer and a.name not in apart.get(mode, ())]
+        # The list adds its own verb where its rows can be marked: space marks.
+        assert everywhere + len(own) + (mode in ("review", "skills")) <= 8
 
 
 def test_the_readme_lists_the_keys_of_the_registry() -> None:

@@ -372,6 +372,8 @@ def test_the_header_says_home_rules_gates_and_counts() -> None:
         (len(NAMED) + 20, TABS + "24 waiting, 1 unreadable".rjust(20 + len(NAMED) - len(TABS))),
         (len(TABS) + 16, TABS + "24 waiting +1 !".rjust(16)),
         (len(TABS) + 13, TABS + "24 waiting".rjust(13)),
+        (60, "1 Review  2  3  4  5  6" + "24 waiting, 1 unreadable".rjust(37)),
+        (40, "1 Review  2  3  4  5  6" + "24 waiting +1 !".rjust(17)),
     ],
 )
 def test_what_waits_is_said_at_any_width(width: int, said: str) -> None:
