@@ -57,7 +57,8 @@ class Turns(App[None]):
             self._follow()
 
     def _follow(self) -> None:
-        way = None if self._exit else self.focused or self.screen
+        # Between two homes no screen stands there.
+        way = self.focused or self.screen if self.screen_stack and not self._exit else None
         if way is None or not way.post_message(KeyPassed(self._turn)):
             self._rounds = 0
 

@@ -1,5 +1,5 @@
-"""What every test stands on: no colour or theme of the person's own terminal, the same examples
-every time, and no commit that speaks of what it did as of something still to come."""
+"""What every test stands on: nothing of the person's own terminal or umask, the same examples every
+time, and no commit that speaks of what it did as of something still to come."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from core.tense import in_past
 
 for _name in ("NO_COLOR", "TEXTUAL_THEME", "FORCE_COLOR", "SIGNOFF_DEBUG"):
     os.environ.pop(_name, None)
+# Modes of files are compared.
+os.umask(0o022)
 
 # No example fails for being slow; ``--hypothesis-profile=default`` looks for new ones.
 settings.register_profile(
