@@ -142,7 +142,9 @@ class Database:
         return None
 
     def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
+        db = sqlite3.connect(
+            self.path, timeout=BUSY, isolation_level=None, factory=sqlite.Connection
+        )
         try:
             if _format(db) > FORMAT:
                 raise StateError(

@@ -12,6 +12,7 @@ import os
 import sqlite3
 from enum import Enum
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from core.atomic import whole
@@ -34,6 +35,28 @@ def fault(problem: Exception) -> Fault:
     return next(each for each in Fault if any(sign in said for sign in each.value))
 
 
+class Connection(sqlite3.Connection):
+    """A connection that raises ``sqlite3.Error`` of a damaged schema too.
+
+    CPython reads SQLite's message as UTF-8, and the name of a damaged table in it may be none.
+    """
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError as problem:
+            raise sqlite3.DatabaseError(_NO_TEXT) from problem
+
+    def executemany(self, sql: str, parameters: Any, /) -> sqlite3.Cursor:
+        try:
+            return super().executemany(sql, parameters)
+        except UnicodeDecodeError as problem:
+            raise sqlite3.DatabaseError(_NO_TEXT) from problem
+
+
+_NO_TEXT = "malformed database schema: a name in it is no text"
+
+
 def make(path: Path) -> None:
     """Make a database's empty file, mode 0600, unless something is there. Raises ``OSError``."""
     if not os.path.lexists(path):
@@ -48,7 +71,7 @@ def connect(path: str | Path, patience: float, *, frozen: bool = False) -> sqlit
     Raises ``sqlite3.Error``.
     """
     uri = f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if frozen else ''}"
-    db = sqlite3.connect(uri, patience, uri=True, isolation_level=None)
+    db = sqlite3.connect(uri, patience, uri=True, isolation_level=None, factory=Connection)
     db.execute("PRAGMA query_only = ON")
     return db
 

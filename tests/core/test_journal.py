@@ -248,7 +248,7 @@ def test_a_newer_format_is_not_touched(journal: Journal, use: str) -> None:
 
 
 @pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("damage", ["noise", "cut", "folder"])
+@pytest.mark.parametrize("damage", ["noise", "cut", "name", "folder"])
 def test_a_damaged_file_is_said_and_never_written_over(
     journal: Journal, use: str, damage: str
 ) -> None:
@@ -258,6 +258,11 @@ def test_a_damaged_file_is_said_and_never_written_over(
         journal.path.write_bytes(b"not a database, but long enough to be looked at" * 100)
     elif damage == "cut":
         journal.path.write_bytes(journal.path.read_bytes()[:4096])
+    elif damage == "name":
+        # SQLite says the name of the table it cannot read, here one that is no UTF-8.
+        with contextlib.closing(sqlite3.connect(journal.path)) as db, db:
+            db.execute("PRAGMA writable_schema = 1")
+            db.execute("UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'CREATE'")
     else:
         journal.path.unlink()
         journal.path.mkdir()

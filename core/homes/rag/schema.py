@@ -113,7 +113,8 @@ def writing(folder: Path, *, patience: float | None = None) -> Iterator[sqlite3.
     except OSError as problem:
         raise unusable(file, problem) from problem
     try:
-        with contextlib.closing(sqlite3.connect(file, wait, isolation_level=None)) as db:
+        db = sqlite3.connect(file, wait, isolation_level=None, factory=sqlite.Connection)
+        with contextlib.closing(db):
             if _format(db, file) < FORMAT:
                 db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")

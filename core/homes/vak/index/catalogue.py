@@ -177,7 +177,8 @@ def reading(folder: Path) -> Iterator[Catalogue | None]:
     if not (folder / NAME).is_file():
         yield None
         return
-    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as connection:
+    made = sqlite3.connect(folder / NAME, isolation_level=None, factory=sqlite.Connection)
+    with closing(made) as connection:
         connection.execute("PRAGMA query_only = 1")
         connection.execute("BEGIN")
         catalogue = Catalogue(connection)
@@ -188,7 +189,7 @@ def reading(folder: Path) -> Iterator[Catalogue | None]:
 def writing(folder: Path) -> Iterator[Catalogue]:
     """The catalogue for writing; the caller holds the index. Raises ``sqlite3.Error``."""
     sqlite.make(folder / NAME)
-    with closing(sqlite3.connect(folder / NAME)) as connection:
+    with closing(sqlite3.connect(folder / NAME, factory=sqlite.Connection)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         catalogue = Catalogue(connection)

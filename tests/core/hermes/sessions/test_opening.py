@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -142,6 +143,12 @@ def truncated(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: 700 * 1024])
 
 
+def misnamed(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA writable_schema = 1")
+        db.execute("UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'CREATE'")
+
+
 def scrambled(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0" + os.urandom(9_000))
 
@@ -161,6 +168,7 @@ def pipe(path: Path) -> None:
     [
         (foreign, "it is damaged"),
         (truncated, "it is damaged"),
+        (misnamed, "it is damaged"),
         (scrambled, ""),
         (folder, "it is a folder"),
         (pipe, "it is no regular file"),
