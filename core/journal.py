@@ -23,6 +23,8 @@ from core.journal_rows import Step as Step
 from core.journal_rows import step_in, step_out
 from core.model import EntryChange
 
+#: The largest number an entry can have: SQLite has no larger one.
+LAST = 2**63 - 1
 _COLUMNS = "id, entries.at, entries.home, profile, state, verb, undone_by, body"
 
 
@@ -217,7 +219,7 @@ class Journal(Database):
         if states:
             where.append(f"state IN ({', '.join('?' * len(states))})")
             values.extend(states)
-        values.append(-1 if limit is None else limit)
+        values.append(-1 if limit is None else min(limit, LAST))
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM entries"
@@ -231,7 +233,7 @@ class Journal(Database):
         with self._reading() as db:
             row = db.execute(
                 f"SELECT {_COLUMNS} FROM entries WHERE id = ?",
-                (number,),
+                (number if 0 < number <= LAST else 0,),
             ).fetchone()
             if row is None:
                 raise NotFoundError(

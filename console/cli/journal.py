@@ -20,14 +20,12 @@ from console.cli.session import (
 from core.desk import decisions, history
 from core.desk.opening import Opened
 from core.desk.outside import note_again
-from core.errors import NotFoundError, UsageError
+from core.errors import UsageError
 from core.homes.base import Kind
 from core.journal import Entry, State
 from core.model import Receipt
 from core.sightings import OUTSIDE
 
-#: The largest number an entry can have.
-LAST = 2**63 - 1
 _NOTHING = "Nothing was decided here yet."
 
 
@@ -56,7 +54,6 @@ def journal(
     if seen and number is None:
         raise UsageError("--seen goes with an ENTRY", "Name the torn entry")
     opened = session.decide(stores=True) if seen else session.read(stores=True)
-    _check_numbers(() if number is None else (number,))
     note_again(opened)
     if seen and number is not None:
         history.put_away(opened, number)
@@ -64,7 +61,7 @@ def journal(
         _tell_stats(opened, as_json)
         return
     if number is None:
-        entries = history.entries(opened, None if text or limit is None else min(limit, LAST))
+        entries = history.entries(opened, None if text else limit)
         entries = decisions.search(entries, text)[:limit] if text else entries
     else:
         entries = (history.entry(opened, number),)
@@ -82,15 +79,6 @@ def journal(
         _print_changes(entries[0])
     if any(_is_undoable(entry) for entry in entries):
         paint.hint("Take one back", session.command("undo", "ENTRY"))
-
-
-def _check_numbers(numbers: Sequence[int]) -> None:
-    """Raise :class:`NotFoundError` for a number that no entry can have."""
-    for number in numbers:
-        if abs(number) > LAST:
-            raise NotFoundError(
-                f"The journal has no entry {number}", "List them with `signoff journal`"
-            )
 
 
 def _print_changes(entry: Entry) -> None:
@@ -163,7 +151,6 @@ def undo(
     if bulk is not None and entries:
         raise UsageError("--bulk stands alone", "Leave out the entries")
     opened = session.decide(stores=True)
-    _check_numbers(entries)
     if opened.found.kind is Kind.RAG:
         receipts = _undo_notes(opened, entries, note, bulk)
     elif bulk is None:

@@ -123,7 +123,7 @@ def open_store(
 
 def store_in(folder: Path, clock: Callable[[], datetime]) -> AnyStore:
     """The store of a folder, by what lies in it."""
-    if not (folder / CHROMA_STORE).is_file():
+    if not os.path.isfile(folder / CHROMA_STORE):
         return OwnStore(folder, clock)
     if chroma_write.is_installed():
         return chroma_write.ChromaStore(folder)
@@ -356,7 +356,7 @@ def name_of(shelf: Shelf, project: str, written: str) -> str:
     """The whole id that ``written`` is or begins. Raises :class:`NotFoundError` for none,
     :class:`AmbiguousError` with the candidates for several."""
     collection = collection_of(project, Layer.MEMORY)
-    found = shelf.store.resolve(collection, written.strip().lstrip("#"))
+    found = shelf.store.resolve(collection, scrubbed(written).strip().lstrip("#"))
     if found.id is not None:
         return found.id
     if found.candidates:
@@ -374,7 +374,7 @@ def _elsewhere(shelf: Shelf, here: str, written: str) -> str:
     """Which other project has the note that is meant; ``""`` if none has."""
     for name in all_projects(shelf):
         collection = collection_of(name, Layer.MEMORY)
-        found = shelf.store.resolve(collection, written.strip().lstrip("#"))
+        found = shelf.store.resolve(collection, scrubbed(written).strip().lstrip("#"))
         if name != here and (found.id is not None or found.candidates):
             return f"{here} has none, but {name} has: --project {name}"
     return ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.desk import history, knowledge
 from core.desk.knowledge import Shelf
-from core.errors import NotFoundError, SignoffError, UsageError
+from core.errors import NotFoundError, SignoffError, UnreadableError, UsageError
 from core.homes.rag import comparing, exporting, ingest, merge, restoring
 from core.homes.rag.building import Ingested
 from core.homes.rag.chroma_write import ChromaStore
@@ -71,7 +71,7 @@ def ingest_wiki(
 
 def _folder(path: Path) -> Path:
     folder = Path(os.path.realpath(path))
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise NotFoundError(f"There is no folder {path}", "Nothing was changed")
     return folder
 
@@ -175,7 +175,7 @@ def export(shelf: Shelf, file: Path, *, vectors: bool = True) -> Exported:
     try:
         return exporting.export(shelf.store, file, shelf.rag, shelf.clock(), vectors=vectors)
     except OSError as problem:
-        raise NotFoundError(
+        raise UnreadableError(
             f"{file} cannot be written: {problem.strerror or problem}", "Name another file"
         ) from problem
 
@@ -206,7 +206,7 @@ def compare(
 
 def _existing(shelf: Shelf, folder: Path) -> Store:
     store = knowledge.store_in(Path(os.path.realpath(folder)), shelf.clock)
-    if not (store.folder / store.file).is_file():
+    if not os.path.isfile(store.folder / store.file):
         raise NotFoundError(f"There is no note store in {folder}", "Name another")
     return store
 

@@ -235,12 +235,15 @@ def test_ingest_export_restore_compare_migrate(cli: Cli) -> None:
     assert knowledge(cli, "ingest-wiki", "api")["pieces"] == 1
     said = knowledge(cli, "export", "--out", "x.jsonl", "--no-vectors")
     assert (said["nodes"], said["vectors"], said["numbers"]) == (3, None, None)
+    refused = knowledge(cli, "export", "--out", "x.jsonl/y", code=1)
+    assert refused["error"]["code"] == "unreadable"
     said = knowledge(cli, "restore", "--in", "x.jsonl", "--store", "copy")
     assert (said["nodes"], said["store"]) == (3, str(cli.folder / "copy"))
     knowledge(cli, "restore", "--in", "x.jsonl", "--store", "copy", code=1)
     knowledge(cli, "restore", "--in", "x.jsonl", "--store", "copy", "--force")
     said = knowledge(cli, "compare", "--a", "store", "--b", "copy", "--query", "queue")
     assert (said["identical"], said["top_a"]) == (True, said["top_b"])
+    knowledge(cli, "compare", "--a", "x" * 300, "--b", "copy", code=3)
     knowledge(cli, "learn", "x", "--project", "api", "--store", "copy")
     assert not knowledge(cli, "compare", "--a", "store", "--b", "copy", code=1)["identical"]
     answer = cli("knowledge", "compare", "--a", "store", "--b", "copy")
@@ -292,6 +295,9 @@ def test_people_get_an_answer_of_each(cli: Cli, words: tuple[str, ...]) -> None:
         (("learn", "x", "--store", ""), 2, "usage"),
         (("nodes", "--layer", "other"), 2, "usage"),
         (("ingest-code", "absent"), 3, "not_found"),
+        (("ingest-wiki", "x" * 300), 3, "not_found"),
+        (("learn", "x", "--store", "x" * 300), 1, "unreadable"),
+        (("retire", "\udcff" * 4), 3, "not_found"),
         (("nodes", "ffffffff"), 3, "not_found"),
         (("merge", "--store", "absent"), 0, ""),
     ],

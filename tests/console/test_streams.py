@@ -108,6 +108,8 @@ def test_a_number_that_no_entry_can_have_is_not_found(cli: Cli, home: Path, numb
     assert not (home / "pending/memory/4ba71ab7.json").exists()
     assert cli("journal", HUGE, home=home).code == 3
     assert cli("undo", "--bulk", HUGE, home=home).code == 3
+    notes = ["--store", str(cli.folder / "notes")]
+    assert cli("knowledge", "undo", *notes, *number.split()).code == 3
 
 
 def test_a_limit_past_every_entry_lists_them_all(cli: Cli, home: Path) -> None:
@@ -115,6 +117,11 @@ def test_a_limit_past_every_entry_lists_them_all(cli: Cli, home: Path) -> None:
     for more in ([], ["--search", "4ba71ab7"]):
         answer = cli("journal", "--limit", HUGE, "--json", *more, home=home)
         assert (answer.code, len(answer.json["entries"])) == (0, 1)
+    notes = ["--store", str(cli.folder / "notes")]
+    assert cli("knowledge", "journal", "--limit", HUGE, *notes).code == 0
+    past = cli.copy("hermes-sessions")
+    listed = [cli("sessions", "--limit", each, "--json", home=past) for each in ("1000", HUGE)]
+    assert listed[0].json == listed[1].json
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -228,7 +229,7 @@ class OwnStore:
 
     def log(self, project: str, event: str, detail: str) -> None:
         """Write one line of the log; a store that is not there yet, or takes none, has none."""
-        if not (self.folder / schema.FILE).exists():
+        if not os.path.exists(self.folder / schema.FILE):
             return
         try:
             with schema.writing(self.folder, patience=0.05) as db:

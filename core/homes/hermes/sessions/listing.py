@@ -72,7 +72,8 @@ def choose(all_: Catalogue, wanted: Filters, limit: int) -> Chosen:
             shown.add(kind)
     passed = (each for each in reversed(matching) if each.kind in shown)
     ordered = dict(by_source.most_common())
-    return Chosen(tuple(islice(passed, limit)), total, ordered, archived, hidden)
+    first = tuple(islice(passed, min(limit, len(matching))))
+    return Chosen(first, total, ordered, archived, hidden)
 
 
 def described(
