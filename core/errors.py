@@ -51,6 +51,13 @@ class UnreadableError(SignoffError):
     code = "unreadable"
 
 
+class EmbeddingError(SignoffError):
+    """The embedder cannot be used; nothing was stored."""
+
+    title = "No embedder"
+    code = "embedder"
+
+
 class LockedError(SignoffError):
     """The agent, or another signoff, held a lock for longer than signoff waits."""
 

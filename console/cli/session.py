@@ -26,6 +26,7 @@ from core.errors import NotFoundError
 from core.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from core.desk.knowledge import Shelf
     from core.desk.opening import Opened
 
 
@@ -79,10 +80,23 @@ class Session:
             settings=self.settings(),
             clock=self.now,
             rules=rules,
-            stores=stores,
+            store=self.store if stores else None,
         )
         kinds.check(opened.found.kind)
         return opened
+
+    def store(self, folder: str | Path | None) -> Shelf:
+        """The note store in ``folder``; see :func:`core.desk.knowledge.open_store`."""
+        from core.desk.knowledge import open_store
+
+        return open_store(
+            store=None if folder is None else str(folder),
+            environ=self.environ,
+            user_home=Path(os.path.expanduser("~")),
+            state=self.state(),
+            settings=self.settings(),
+            clock=self.now,
+        )
 
     def following(self, links: Sequence[str]) -> Session:
         """This session, on the profile that every one of ``links`` names, if the home has it.

@@ -26,14 +26,7 @@ def open_shelf(session: Session, store: str | None, *, decide: bool = False) -> 
 
     if store is None and session.home is not None and session.kind == "rag":
         store = session.home
-    shelf = desk.open_store(
-        store=store,
-        environ=session.environ,
-        user_home=Path(os.path.expanduser("~")),
-        state=session.state(),
-        settings=session.settings(),
-        clock=session.now,
-    )
+    shelf = session.store(store)
     if decide:
         check_terminal(shelf, interactive())
     return shelf

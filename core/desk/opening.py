@@ -147,26 +147,17 @@ def open_home(
     settings: Settings,
     clock: Callable[[], datetime],
     rules: str = "auto",
-    stores: bool = False,
+    store: Callable[[Path], Opened] | None = None,
 ) -> Opened:
-    """Find the home and open it; with ``stores`` it may be a note store, which reviews nothing.
+    """Find the home and open it; ``store`` opens it if it is a note store, which reviews nothing.
 
     Raises :class:`NoHomeError` (none found, or one of a kind this version does not review) and
     :class:`NotFoundError` (no such profile).
     """
     found = discover(home, kind, profile, environ, user_home)
     if found.kind not in kinds.REVIEWED:
-        if stores:
-            from core.desk.knowledge import open_store
-
-            return open_store(
-                store=str(found.home),
-                environ=environ,
-                user_home=user_home,
-                state=state,
-                settings=settings,
-                clock=clock,
-            )
+        if store is not None:
+            return store(found.home)
         raise NoHomeError(
             f"{found.home} is a note store: no proposals wait in one",
             "See `signoff knowledge`, or name an agent's home with --home",

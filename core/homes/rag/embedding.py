@@ -14,15 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from core.errors import SignoffError, UsageError
+from core.errors import EmbeddingError, UsageError
 from core.homes.rag.settings import ALLOW_REMOTE, RagSettings, without_user
-
-
-class EmbeddingError(SignoffError):
-    """The embedder cannot be used; nothing was stored."""
-
-    title = "No embedder"
-    code = "embedder"
 
 
 class Embedder(Protocol):

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.homes.rag.embedding import EmbeddingError
+from core.errors import EmbeddingError
 from core.homes.rag.settings import without_user
 from core.text import one_line
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from core.errors import EmbeddingError
 from core.homes.rag import lexical
-from core.homes.rag.embedding import Embedder, EmbeddingError, similarity
+from core.homes.rag.embedding import Embedder, similarity
 from core.homes.rag.nodes import Layer, Node
 from core.homes.rag.store import Store, Vector
 

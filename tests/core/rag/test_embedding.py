@@ -16,9 +16,9 @@ import pytest
 
 from core.desk import knowledge, knowledge_work
 from core.desk.knowledge import Shelf
-from core.errors import UsageError
+from core.errors import EmbeddingError, UsageError
 from core.homes.rag import ranking
-from core.homes.rag.embedding import EmbeddingError, WordLlama, is_loopback, similarity
+from core.homes.rag.embedding import WordLlama, is_loopback, similarity
 from core.homes.rag.merge import HEADING
 from core.homes.rag.ranking import Engine
 from tests.core.rag.shelves import SIX_HOURS, learn, shelf_in

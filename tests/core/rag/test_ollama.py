@@ -16,9 +16,9 @@ import pytest
 
 from core.desk import knowledge, knowledge_work
 from core.desk.knowledge import Shelf
-from core.errors import UsageError
+from core.errors import EmbeddingError, UsageError
 from core.homes.rag import ollama
-from core.homes.rag.embedding import EmbeddingError, check_address
+from core.homes.rag.embedding import check_address
 from core.homes.rag.ingest import Progress
 from core.homes.rag.ollama import Ollama as Embedder
 from core.homes.rag.ranking import Engine
