@@ -38,6 +38,7 @@ class Reading:
 
     @property
     def absent(self) -> bool:
+        """Whether nothing is there: not even something that cannot be read."""
         return self.data is None and not self.reason
 
     @property

@@ -41,6 +41,7 @@ class Opened:
 
     @property
     def journal(self) -> Journal:
+        """The journal in signoff's own folder."""
         return Journal(self.state)
 
     @property

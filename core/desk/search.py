@@ -34,21 +34,29 @@ class PlayedRow(Protocol):
     """One proposal at its turn."""
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """Its record."""
+
     @property
-    def receipt(self) -> Receipt: ...
+    def receipt(self) -> Receipt:
+        """What approving it at its turn would say."""
+
     @property
-    def budget(self) -> Budget | None: ...
+    def budget(self) -> Budget | None:
+        """The store it is about, before and after it, if it is a memory record."""
 
 
 class Stage(Protocol):
     """Where an order is played, without writing anything."""
 
     @property
-    def source(self) -> Source: ...
+    def source(self) -> Source:
+        """The home before anything is played."""
+
     def play(
         self, items: Sequence[Item], source: Source | None = None
-    ) -> tuple[Sequence[PlayedRow], Source]: ...
+    ) -> tuple[Sequence[PlayedRow], Source]:
+        """Approve ``items`` in this order on ``source``: a row each, and the home afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

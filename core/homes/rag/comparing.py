@@ -27,6 +27,7 @@ class Pair:
 
     @property
     def ok(self) -> bool:
+        """Whether both hold as many nodes; ``same`` is about their texts."""
         return self.a == self.b
 
 

@@ -70,6 +70,7 @@ class Node:
 
     @property
     def live(self) -> bool:
+        """Whether it is found: neither retired, superseded nor put away."""
         return self.status not in NOT_LIVE
 
     @property

@@ -101,6 +101,7 @@ def node_in(collection: str, row: Sequence[Any]) -> Node:
 
 
 def get(db: sqlite3.Connection, number: int, collection: str, name: str) -> Node | None:
+    """The node ``name``, if the collection's tables have it."""
     row = db.execute(f"SELECT {ROW} FROM nodes_{number} WHERE id = ?", (name,)).fetchone()
     return node_in(collection, row) if row else None
 

@@ -28,6 +28,7 @@ class Tops:
     memory: int = 1
 
     def of(self, layer: Layer) -> int:
+        """How many hits one layer may bring, from 0 to the most there may be."""
         wanted = {Layer.WIKI: self.wiki, Layer.CODE: self.code, Layer.MEMORY: self.memory}
         return max(0, min(MOST, wanted[layer]))
 
@@ -56,6 +57,7 @@ class Recalled:
 
     @property
     def text(self) -> str:
+        """The answer as it is given to the agent."""
         return "\n".join(self.lines)
 
 

@@ -33,6 +33,7 @@ class Call:
 
     @property
     def newest(self) -> bool:
+        """Whether the newest agent's rules hold."""
         return self.rules is Rules.NEWEST
 
     @property
