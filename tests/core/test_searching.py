@@ -183,6 +183,8 @@ def test_a_word_that_json_hides_is_found(
         row = {"role": "assistant", "content": "", "tool_calls": json.dumps(called)}
     tool = {"session_id": "s1", "role": "tool", "content": word}
     insert(traps, "messages", tool, row | {"session_id": "s1"})
+    inside = {"session_id": "s1", "content": _structure(f"x{word}x")}
+    insert(traps, "messages", inside)
     found = ask(traps, tmp_path, word)
     assert [hit.message_id for hit in found.hits] == [12]
     assert found.tool_output == 1

@@ -63,13 +63,14 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
     engine, is_late = Engine.SCAN if note else Engine.DATABASE, False
     walk = partial(_walk, db, order, 2 * there[CRON] > there.total())
     look = partial(_look, db, query)
-    pieces = _pieces(query)
+    pieces, saying = _pieces(query), partial(_saying, db, query)
     try:
         if not note:
             try:
                 if _by_words(query):
                     words = fts(query)
-                    walk(found, words)
+                    # An escape is a word to the index even where it stands inside one.
+                    walk(found, words, sift=list if words.isascii() else saying)
                     if not found.sessions:
                         look(found, fulltext.encoded(db, f"NOT {words}"))
                     if not found.sessions and _by_grams(db, query):
@@ -78,7 +79,7 @@ def gather(db: Database, query: Query, filters: Filters, order: Order, limit: in
                             found = inside
                             note = "" if found.is_empty else "found inside longer words only"
                 elif grams := _grams(db, query.terms):
-                    walk(found, grams, trigram=True, sift=partial(_saying, db, query))
+                    walk(found, grams, trigram=True, sift=saying)
                     if not found.enough:
                         look(found, fulltext.encoded(db, fulltext.escapes(pieces)))
                 if not found.sessions and not _by_words(query):
