@@ -250,3 +250,33 @@ async def test_a_time_that_is_none_is_said_where_it_is_typed(home: Path) -> None
         assert console.row(STALE) is None
         assert console.flash.startswith(f"{STALE} sleeps until 2026-")
         assert decided(console) == []
+
+
+async def test_a_row_that_could_not_be_decided_stays_although_the_filter_leaves_it_out(
+    home: Path,
+) -> None:
+    """A newcomer's report: "their rows say why" stood over "Queue (0 of 16)"."""
+    async with open_console(home, size=NARROW) as console:
+        await narrowed(console, "status:ready")
+        count = len(console.review.queue.items)
+        await console.press("*", "a")
+        assert console.flash.startswith(f"{count - 1} approved; 1 not, its row says why; ")
+        (left,) = console.review.queue.items
+        assert left.fate == "failed"
+        assert str(console.review.queue.border_title).startswith("Queue (1 of ")
+        assert "hidden by the filter" in str(console.review.queue.border_subtitle)
+
+
+async def test_a_wide_screen_says_where_rows_came_from_and_which_pane_has_the_keys(
+    home: Path,
+) -> None:
+    async with open_console(home, size=WIDE) as console:
+        await console.at(STALE)
+        row = next(line for line in console.picture.splitlines() if "Deploys go out" in line)
+        assert row[: row.index("┃│")].rstrip("▁▂▃▄▅▆▇█ ").endswith("7w  auto")
+        assert f"{STALE}, 7w ago, from the background review" in console.text
+        assert "┏━ Queue" in console.picture
+        assert "╭─ Preview" in console.picture
+        await console.press("enter")
+        assert "╭─ Queue" in console.picture
+        assert "┏━ Preview" in console.picture
