@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from console.keymap import keyed
 from console.render import ink
 from console.render.knowledge import KnowledgeItem, ProjectItem, sign_of
 from console.render.line import Line, anchored, wrapped
@@ -132,7 +133,7 @@ def _node(
             yield from _step(each, each.id == item.id, place == len(chain) - 1, width)
         yield Line(Content(""))
     if item.is_note:
-        yield from _flow(ink.line(why_not or _KEYS[item.live], ink.LABEL), width)
+        yield from _flow(ink.line(why_not or keyed(_KEYS[item.live]), ink.LABEL), width)
 
 
 def _step(item: KnowledgeItem, here: bool, last: bool, width: int) -> Iterator[Line]:

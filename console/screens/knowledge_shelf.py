@@ -75,7 +75,7 @@ class KnowledgeShelf(KnowledgeLists):
         if self._follow and read.place == self._place and self._follow not in self._items:
             # The cursor would jump there whenever it is listed some day.
             self._follow = ""
-            self.flash(_OLDER, ink.WARNING)
+            self.flash(keyed(_OLDER), ink.WARNING)
         self._listed_at = read.place
         self.draw(keep=True)
 

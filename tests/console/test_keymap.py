@@ -14,7 +14,8 @@ from console import keymap
 from console.actions import MODES
 from console.keymap import back_again, key_of, keyed, place_of
 from console.render.hints import with_keys
-from tests.console.pilots import open_console, sample
+from console.sample.knowledge import write_store
+from tests.console.pilots import NOW, open_console, sample
 
 #: Everything under a key that no sentence has by itself.
 ELSEWHERE = {name: f"f{number}" for number, name in enumerate(keymap.USUAL, 30)}
@@ -95,6 +96,7 @@ async def test_all_keys_elsewhere_are_named_in_every_mode(
     home: Path, elsewhere: dict[str, str]
 ) -> None:
     """A sentence said "u takes it back" whatever key did that."""
+    write_store(home.parent, NOW)
     seen: list[str] = []
     async with open_console(home, keys=elsewhere) as terminal:
 
@@ -119,7 +121,10 @@ async def test_all_keys_elsewhere_are_named_in_every_mode(
         await press("sessions.search", *"nosuchword", "enter")
         assert f"{elsewhere['sessions.close']} ends the search" in terminal.picture
         await press("sessions.close", "sessions.bookmarks", "sessions.views")
-        await press("app.mode.knowledge", "knowledge.open", "knowledge.merge")
+        await press("app.mode.knowledge", "knowledge.open")
+        assert f"{elsewhere['knowledge.retire']} retires it" in terminal.picture
+        await press("knowledge.merge")
+        await press("escape")
         for mode in MODES:
             await press(f"app.mode.{mode}", "app.help")
             await press("escape")
