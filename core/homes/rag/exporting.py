@@ -118,6 +118,9 @@ def _line(body: dict[str, Any]) -> bytes:
 
 def _check_target(file: Path) -> None:
     try:
+        # Opening a pipe would wait for its writer.
+        if file.exists() and not file.is_file():
+            raise UsageError(f"{file} is there and is no file", "Name another")
         with open(file, "rb") as stream:
             first = stream.readline(1_000_000)
     except FileNotFoundError:

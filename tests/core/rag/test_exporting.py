@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import stat
 from pathlib import Path
@@ -184,6 +185,12 @@ def test_a_file_that_is_no_export_is_not_replaced(shelf: Shelf, tmp_path: Path) 
     file.unlink()
     knowledge_work.export(shelf, file)
     knowledge_work.export(shelf, file)
+
+
+def test_a_pipe_is_not_waited_for(shelf: Shelf, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is there and is no file"):
+        knowledge_work.export(shelf, tmp_path / "pipe")
 
 
 def test_numbers_of_an_older_export_are_not_taken_for_new_ones(
