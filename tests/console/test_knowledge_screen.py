@@ -61,7 +61,7 @@ def home(tmp_path: Path) -> Path:
 async def test_projects_with_their_layers_the_shared_one_last(home: Path) -> None:
     async with knowledge_on(home, size=(140, 42)) as console:
         assert title(console) == "Projects (3)"
-        lines = [line[:60].strip("│▌ ").strip() for line in console.picture.splitlines()[3:9]]
+        lines = [line[:60].strip("┃│▌ ").strip() for line in console.picture.splitlines()[3:9]]
         assert lines == [
             "import-v1",
             "2 notes · 2 staged",

@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 def row(terminal: Terminal) -> str:
     """The title of the row at the cursor of the list."""
-    return next(line for line in terminal.grid.lines if line.startswith("│▌"))[:40]
+    return next(line for line in terminal.grid.lines if line[:2] in ("│▌", "┃▌"))[:40]
 
 
 def test_the_whole_path(tmp_path: Path, home: Path) -> None:
