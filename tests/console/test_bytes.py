@@ -82,6 +82,7 @@ def walk(terminal: Terminal) -> None:
     press(terminal, "?")
     terminal.see("Everywhere")
     press(terminal, ESC)
+    terminal.gone("Everywhere")
     press(terminal, "\x10")
     press(terminal, "undo")
     press(terminal, ESC)
@@ -106,6 +107,8 @@ def captured(folder: Path, home: Path) -> Terminal:
     decide(folder, home)
     with signoff(folder, home) as terminal:
         walk(terminal)
+        # Together with the escape before it this key would be another.
+        terminal.quiet(1.0)
         terminal.press("q")
         assert terminal.leave() == 0
     assert b"Something went wrong" not in terminal.output, terminal.grid.text
@@ -169,15 +172,12 @@ def test_only_y_sends_to_the_clipboard_and_it_sends_what_is_stored(tmp_path: Pat
             terminal.quiet(0.2, 3.0)
             assert copies(terminal) == []
             terminal.press("j")
-        sent = 0
-        for _ in range(8):
+        for asked in range(1, 9):
             terminal.quiet(0.2, 3.0)
             terminal.press("y")
             terminal.quiet(0.1)
-            found = copies(terminal)
-            assert len(found) - sent in (0, 1)
-            sent = len(found)
+            assert len(copies(terminal)) <= asked
             terminal.press("j")
-        assert sent >= 5
+        terminal.wait(lambda there: len(copies(there)) >= 5)
         assert [text for text in copies(terminal) if text not in stored] == []
         assert any("\x1b" in text or "\u202e" in text or "\u200b" in text for text in stored)

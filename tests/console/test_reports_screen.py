@@ -104,7 +104,7 @@ def test_d33_an_arrow_key_that_arrives_in_two_reads_is_an_arrow(
     for path in home.glob("pending/*/*.json"):
         if path.stem not in (ready, stale):
             path.unlink()
-    with signoff(tmp_path, home) as terminal:
+    with signoff(tmp_path, home, ESCDELAY="500") as terminal:
         terminal.see("Queue (2)")
         terminal.see(f"{stale}, ")
         terminal.press("\x1b")
@@ -113,7 +113,7 @@ def test_d33_an_arrow_key_that_arrives_in_two_reads_is_an_arrow(
         terminal.see(f"{ready}, ")
         for _ in range(3):
             terminal.press("\x1b")
-            terminal.quiet()
+            terminal.quiet(1.0)
         assert terminal.process.poll() is None
         assert "Queue (2)" in terminal.grid.text
         assert len(list(home.glob("pending/*/*.json"))) == 2
