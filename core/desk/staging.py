@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core import atomic
+from core import atomic, locks
 from core.desk.opening import Opened
 from core.desk.review import Label, label_one
 from core.errors import SignoffError
+from core.files import private_folder
 from core.homes.hermes import staging
 from core.homes.hermes.memory.operations import RefusalError
 from core.homes.hermes.pending import Proposal, Queue, Unreadable
@@ -30,9 +32,11 @@ from core.view import Snapshot, View, name, sha256
 #: Records of one subsystem that may wait before nothing more is staged: a person reads them all.
 MOST_WAITING = 500
 _TRIES = 20
+#: The lock of whoever stages, in signoff's own folder, and the seconds it is waited for.
+_TURN, _PATIENCE = "staging.lock", 10.0
 
 #: How a proposal may stand to be put before a person; a threat is for them to see.
-_PUT = frozenset({Status.READY, Status.ATTENTION, Status.OVER_BUDGET})
+_LANDING = frozenset({Status.READY, Status.ATTENTION, Status.OVER_BUDGET})
 _SEEN = frozenset(
     {"threat_pattern", "threat_invisible_unicode", "security_scan_blocked", "external_drift"}
 )
@@ -117,8 +121,20 @@ class Slip:
 def put(opened: Opened, slip: Slip) -> Staged:
     """Put ``slip`` before the person unless it can never apply.
 
-    Raises :class:`StagingError`, and :class:`StateError` when the journal cannot hold a pin.
+    Of two that propose the same at once, one is told that it waits already. Raises
+    :class:`StagingError`, :class:`LockedError` while others stage without end, and
+    :class:`StateError` when the journal cannot hold a pin.
     """
+    with ExitStack() as held:
+        try:
+            private_folder(opened.state)
+            held.enter_context(locks.hold([opened.state / _TURN], _PATIENCE))
+        except OSError as problem:
+            raise _unwritten(problem) from None
+        return _put(opened, slip)
+
+
+def _put(opened: Opened, slip: Slip) -> Staged:
     queue = opened.queue()
     _check(slip, queue)
     same = [p for p in queue.proposals if p.subsystem == slip.subsystem and slip.same(p)]
@@ -134,7 +150,7 @@ def put(opened: Opened, slip: Slip) -> Staged:
         file = opened.source.relative(str(slip.folder / f"{token}{slip.suffix}"))
         label = _foreseen(opened, slip, file, data)
         status, category = str(label.status), label.category
-        if label.status not in _PUT and category not in _SEEN:
+        if label.status not in _LANDING and category not in _SEEN:
             return Staged(None, category, label.message, slip.subsystem, status)
         if slip.pins:
             # Held to the entries it was written for before anyone can see it.
