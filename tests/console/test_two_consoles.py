@@ -98,6 +98,8 @@ def test_each_sees_what_the_other_and_a_command_decide(
     second.press("\x1b[15~")
     second.see("Queue (1)")
     second.press("u")
+    second.see("It was not decided just now, or not here")
+    second.press("y")
     see_both(consoles, words("2 waiting"))
     second.see("Queue (2)")
     assert decided(tmp_path) == [("approve", READY), ("reject", STALE), ("undo", STALE)]
