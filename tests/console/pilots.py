@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -89,10 +90,40 @@ async def settle(app: SignoffApp, pilot: Pilot[None]) -> None:
         if loop.time() > end:
             running = sorted({w.group for w in app.workers if w.is_running})
             raise AssertionError(f"the console is still busy with {running}")
-        await pilot.pause()
-        busy = isinstance(app.screen, Opening) or _resting(app) or _footer_is_behind(app)
-        busy = busy or any(w.group in GROUPS and not w.is_finished for w in app.workers)
-        quiet = 0 if busy else quiet + 1
+        await pilot._wait_for_screen()
+        if app.screen_stack:
+            app.screen._on_timer_update()
+        quiet = 0 if _is_busy(app) or _is_moving(app) else quiet + 1
+        await asyncio.sleep(0 if quiet else 0.02)
+
+
+def _is_busy(app: SignoffApp) -> bool:
+    """Whether it works by itself, or will soon."""
+    return (
+        any(w.group in GROUPS and not w.is_finished for w in app.workers)
+        or not app.screen_stack
+        or isinstance(app.screen, Opening)
+        or _resting(app)
+        or _footer_is_behind(app)
+    )
+
+
+def _is_moving(app: SignoffApp) -> bool:
+    """Whether a message is on its way, a key is kept, or something is drawn or scrolled later."""
+    screens = app.screen_stack
+    pumps = [app, *(pump for screen in screens for pump in screen.walk_children(with_self=True))]
+    return (
+        bool(app._rounds or app._kept or app._animator._animations or app._animator._scheduled)
+        or any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        # What lies below another screen is drawn when that goes.
+        or bool(app.screen._callbacks or app.screen._dirty_widgets or app.screen._layout_required)
+    )
+
+
+async def _at_once(_least: float = 0, _most: float = 0) -> None:
+    """Instead of Textual's wait until this process looks idle: one that is kept waiting by the
+    machine looks so too.
+    """
 
 
 def _footer_is_behind(app: SignoffApp) -> bool:
@@ -136,14 +167,14 @@ class Console:
 
     async def press(self, *keys: str) -> None:
         """Press keys, wait for what they began, and look at it for a second."""
-        await self.pilot.press(*keys)
-        await self.settle()
+        await self.tap(*keys)
         self.seconds += 1.0
 
     async def tap(self, *keys: str) -> None:
         """Press keys one after the other, each once the last is through, and look at nothing."""
         for key in keys:
-            await self.pilot.press(key)
+            with mock.patch("textual.app.wait_for_idle", _at_once):
+                await self.pilot.press(key)
             await self.settle()
 
     async def settle(self) -> None:
