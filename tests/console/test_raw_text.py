@@ -34,6 +34,8 @@ SAFE = {
     "self.stale.update",
     "self.unseen.update",
     "self.troubles.update",
+    "_chosen.update",
+    "indexing.update",
 }
 TITLES = {"border_title", "border_subtitle", "tooltip"}
 LINK = "[@click=app.quit]{}[/] [/x] [red"
