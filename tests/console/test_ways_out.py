@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 _COMMANDS_ONLY = re.compile(
     r"`signoff (demo|init|doctor|clean|watch|mcp|export|knowledge (export|ingest|merge))\b"
 )
-_COMMAND = re.compile(r"`signoff [^`]*")
+_COMMAND = re.compile(r"`signoff [^`]*`")
 
 
 def _texts(path: Path) -> Iterator[str]:
