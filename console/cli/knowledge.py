@@ -114,7 +114,8 @@ def recall(
     paint.say([paint.plain(line) for line in answer.recalled.lines])
     if sys.stdout.isatty():
         # Programs get the stated lines and nothing else; `--json` has the engine.
-        paint.tell(_ENGINES[answer.engine], "dim")
+        more = "--top-memory, --top-wiki and --top-code show more than the best of each."
+        paint.tell(f"{_ENGINES[answer.engine]} {more}", "dim")
     if answer.note:
         paint.remark(f"Answered {answer.note}")
     if layer not in _LAYERS:
@@ -149,6 +150,9 @@ def learn(
         print_json(shapes.store(shelf) | said | {"journal": journal})
     else:
         paint.say([paint.plain(found.text)])
+        if sys.stdout.isatty():
+            how = "Kept" if found.was is None else "There already"
+            paint.tell(f"{how} in project {name}", "dim")
     if secrets:
         paint.remark(f"The note seems to hold a secret ({', '.join(secrets)}): retire it if so")
 

@@ -128,9 +128,20 @@ def test_a_terminal_is_told_which_search_answered(
     monkeypatch.setitem(sys.modules, "wordllama", module)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     word = "Found by words and meaning." if embedder == "wordllama" else "Found by words."
-    *_, hit, last = plain(cli, "recall", "older jobs").out.splitlines()
+    hit, *more = plain(cli, "recall", "older jobs").out.splitlines()[-3:]
     assert hit == f"[memory memory #a2c03c47] {SIX_HOURS}"
-    assert last == f"\x1b[2m{word}\x1b[0m"
+    told = " ".join(line.removeprefix("\x1b[2m").removesuffix("\x1b[0m") for line in more)
+    assert told.startswith(word)
+    assert "--top-memory" in told
+
+
+def test_a_terminal_is_told_where_a_note_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for how in ("Kept", "There already"):
+        assert plain(cli, "learn", SIX_HOURS).out.splitlines() == [
+            SIX_HOURS_ID,
+            f"\x1b[2m{how} in project api\x1b[0m",
+        ]
 
 
 def test_stats_has_the_names_of_the_original_and_every_setting_with_its_source(cli: Cli) -> None:

@@ -83,7 +83,9 @@ def plan_merge(
         if target:
             by_page.setdefault(target, []).append(node)
         else:
-            manual.append((node, f"kind {node.text('kind')!r} names no page"))
+            manual.append(
+                (node, f"kind {node.text('kind')!r} names no page; `rag:gotcha` would be of rag.md")
+            )
     written: list[AnyChange] = []
     archived: list[AnyChange] = []
     entries: list[EntryChange] = []
