@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: What another text of the proposal may mend, and how a preview recommends another form of it.
 _MENDED = ("over_budget", "refused", "invalid")
-_CONVERTS = re.compile(r"`signoff edit \S+ --")
+_CONVERTS = re.compile(r"\bedit \S+ --[a-z]")
 _CONVERSIONS = {
     "splice": "Change only the fragment it names, and keep the rest of the entry",
     "clean": "Take out the invisible characters the agent refuses",
