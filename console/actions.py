@@ -143,7 +143,7 @@ _SESSIONS = (
     Action("sessions", "copy", "y", "copy", "Copy the message as it is stored.", footer=True),
     Action("sessions", "copy_menu", "Y", "copy link", "Copy the link or the resume command."),
     Action("sessions", "export", "x", "export", "Export it into a file.", footer=True),
-    Action("sessions", "bookmark", "b", "bookmark", "Bookmark the message, or no more."),
+    Action("sessions", "bookmark", "b", "bookmark", "Bookmark the message, or change its note."),
     Action("sessions", "bookmarks", "B", "bookmarks", "Go to a bookmark."),
     Action("sessions", "save_view", "s", "save search", "Save this search under a name."),
     Action("sessions", "views", "S", "searches", "The saved searches."),

@@ -16,6 +16,9 @@ from console.jobs import Jobs
 from console.render import ink
 from console.screens.host import Host
 
+#: Characters of such a line.
+NOTE = 500
+
 
 class NoteScreen(Jobs, ModalScreen[Any]):
     """Asks for a line; ``None`` when the person thought better of it.
@@ -23,7 +26,7 @@ class NoteScreen(Jobs, ModalScreen[Any]):
     ``verb`` says what enter does (``approves``), ``example`` what to type. ``read`` makes of the
     line what is handed back: while it raises a :class:`SignoffError` the line stays, with what is
     wrong below it. It runs off the event loop, or ``at_once`` where it looks at nothing but the
-    line. Without ``read`` any line will do.
+    line. Without ``read`` any line will do. ``value`` is what the line begins with.
     """
 
     BINDINGS: ClassVar = [("escape", "cancel", "cancel")]
@@ -36,9 +39,10 @@ class NoteScreen(Jobs, ModalScreen[Any]):
         read: Callable[[str], Any] = str,
         *,
         at_once: bool = False,
+        value: str = "",
     ) -> None:
         super().__init__()
-        self._example = example
+        self._example, self._value = example, value
         self._read, self._at_once = read, at_once or read is str
         self._question = ink.line(question)
         self._hint = Content.styled(f"enter {verb}, esc leaves all as it is", ink.LABEL)
@@ -46,7 +50,10 @@ class NoteScreen(Jobs, ModalScreen[Any]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = self._question
-            yield Input(placeholder=self._example, max_length=500)
+            # What is there is changed, not typed over.
+            yield Input(
+                self._value, placeholder=self._example, max_length=NOTE, select_on_focus=False
+            )
             yield Static(self._hint, markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

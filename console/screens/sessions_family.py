@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from console.screens.note import NoteScreen
 from console.screens.sessions_read import Target
 from console.screens.sessions_search import SearchingRoom
 from console.screens.sheet import Sheet
+from core.clock import is_date
 from core.conversations import Message
 from core.homes.vak.noted import is_note
 
@@ -133,6 +135,9 @@ class BelongingRoom(SearchingRoom):
         elif found.at is not None:
             self.transcript.go_to_time(found.at)
             self.go_inside()
+            mark = self.transcript.current
+            if mark is not None:
+                self.flash(other_day(found.at, mark.at))
 
     # -- what is stored --------------------------------------------------------------------
 
@@ -170,6 +175,21 @@ class BelongingRoom(SearchingRoom):
             self.flash("No proposal that waits is named in this message")
         else:
             self.signoff.show_proposal(found.file)
+
+
+def other_day(asked: float, found: float | None) -> str:
+    """What to say where the message ``found`` for a time is not of its day, else ``""``.
+
+    The day is the one of this machine's zone, as a date that is typed is.
+    """
+    if not is_date(asked) or not is_date(found):
+        return ""
+    wanted, there = (datetime.fromtimestamp(at, UTC).astimezone() for at in (asked, found))
+    if wanted.date() == there.date():
+        return ""
+    since = "" if wanted.time() == time() else f" from {wanted:%H:%M} on"
+    said = f"No message on {wanted:%Y-%m-%d}{since}"
+    return f"{said}; this is the next" if found > asked else f"{said} or later; this is the last"
 
 
 def _named(message: Message | None) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.content import Content
 
@@ -14,10 +14,11 @@ from console.places import short
 from console.render import ink
 from console.render.line import Line, wrapped
 from console.screens.choose import Choose
-from console.screens.note import NoteScreen
+from console.screens.note import NOTE, NoteScreen
 from console.screens.sessions_family import BelongingRoom
 from console.screens.sessions_read import Target
 from console.screens.sheet import Sheet
+from core import text
 
 if TYPE_CHECKING:
     from console.screens.sessions_conversation import Conversation
@@ -35,6 +36,25 @@ _HIDDEN = ", secrets hidden"
 _REST = "; the rest is summarised or undone, and `signoff export --all-rows` adds it"
 #: The kind of home whose conversations its agent can go on with.
 HERMES = "hermes"
+
+
+#: Handed back in place of a note: the bookmark is not wanted any more.
+AWAY = object()
+
+
+class BookmarkNote(NoteScreen):
+    """The note of a bookmark that is there, to be changed; or ``AWAY``."""
+
+    BINDINGS: ClassVar = [("ctrl+t", "take_away", "take away")]
+
+    def __init__(self, note: str) -> None:
+        does = "keeps it, ctrl+t takes it away"
+        note = text.one_line(note, NOTE)
+        super().__init__("The note of this bookmark", does, "no note", value=note)
+
+    def action_take_away(self) -> None:
+        """The bookmark goes, whatever is typed."""
+        self.dismiss(AWAY)
 
 
 class KeepingRoom(BelongingRoom):
@@ -162,29 +182,28 @@ class KeepingRoom(BelongingRoom):
         part, key, opened = self.part_here(), self.message_id, self.signoff.opened
         if opened is None or not part or key is None:
             return
-        if self._bookmark() is not None:
 
-            def remove() -> Kept:
-                from core.desk.bookmarks import bookmarks
-
-                return bookmarks(opened).remove(part, key, opened.clock())
-
-            self.keep(remove, "The bookmark is taken away")
-            return
-
-        def note(said: str | None) -> None:
+        def note(said: Any) -> None:
             if said is None:
                 return
 
-            def add() -> Kept:
+            def change() -> Kept:
                 from core.desk.bookmarks import bookmarks
 
-                return bookmarks(opened).add(part, key, said.strip(), opened.clock())
+                kept = bookmarks(opened)
+                if said is AWAY:
+                    return kept.remove(part, key, opened.clock())
+                return kept.add(part, key, said.strip(), opened.clock())
 
-            ways = "{sessions.bookmarks} lists them, {sessions.bookmark} takes it away"
-            self.keep(add, keyed(f"Bookmarked; {ways}"))
+            ways = "{sessions.bookmarks} lists them, {sessions.bookmark} changes it"
+            done = "The bookmark is taken away" if said is AWAY else f"Bookmarked; {ways}"
+            self.keep(change, keyed(done))
 
-        ask = NoteScreen("Bookmark this message", "keeps it", "a note, or nothing")
+        mark = self._bookmark()
+        if mark is None:
+            ask = NoteScreen("Bookmark this message", "keeps it", "a note, or nothing")
+        else:
+            ask = BookmarkNote(mark.note)
         self.app.push_screen(ask, note)
 
     def action_bookmarks(self) -> None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from console.render.sessions import Counts, SessionItem, facet_lines, query_lines, session_row
+from console.render.sessions import (
+    Counts,
+    HitItem,
+    SessionItem,
+    facet_lines,
+    query_lines,
+    session_row,
+)
 from console.render.sessions_found import became, left_out
 from console.screens.sessions_keep import KeepingRoom
 from console.screens.sessions_read import Target, sentence
@@ -100,6 +108,9 @@ class ListingRoom(KeepingRoom):
             self.say(_EMPTY if empty else _NONE)
         elif self._read is None and (self._target is None or was_trouble):
             self.rest()
+        elif self._target is not None and self._target.leads and self._resting is None:
+            self._stand()
+        self._show_title()
         self.show_counts()
         self.refresh_bindings()
         if first:
@@ -148,14 +159,46 @@ class ListingRoom(KeepingRoom):
         facets.display = bool(lines)
 
     def rest(self) -> None:
-        if self._resting is not None:
-            self._resting.stop()
+        self._rest_no_more()
         self._resting = self.set_timer(REST, self._look)
 
-    def _look(self) -> None:
+    def _rest_no_more(self) -> None:
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
+
+    # -- the row of what is shown ------------------------------------------------------------
+
+    def enter(self, target: Target) -> None:
+        self._rest_no_more()
+        super().enter(replace(target, leads=True))
+
+    def _arrive(self, target: Target) -> None:
+        super()._arrive(target)
+        if target.leads:
+            self._stand()
+
+    def _stand(self) -> None:
+        """Put the cursor on the row of the conversation on screen, which is open already."""
+        rows, key = self._row()
+        if key is not None:
+            with self.prevent(RowList.Highlighted):
+                rows.move_to(key)
+
+    def _row(self) -> tuple[RowList[SessionItem] | RowList[HitItem], str | None]:
+        """The list on screen, and which of its rows stands for the conversation."""
+        rows = self.hits if self.seeks else self.rows
+        parts = self._read.parts if self._read is not None else ()
+        if rows.cursor_key in parts:
+            return rows, rows.cursor_key
+        return rows, next((item.key for item in rows.items if item.key in parts), None)
+
+    @property
+    def is_listed(self) -> bool:
+        return self._row()[1] is not None
+
+    def _look(self) -> None:
+        self._rest_no_more()
         if self._back:
             return
         self._remember()

@@ -56,12 +56,13 @@ class Pages(Transcript, inherit_bindings=False):
 class Target:
     """Where to go in a conversation. ``land``: 1 for the first match of the message, -1 for the
     last of the conversation, 0 for the message itself, or the beginning: of the session alone for
-    ``part``, else of the whole chain it is a part of."""
+    ``part``, else of the whole chain it is a part of. ``leads``: the list goes along."""
 
     session_id: str
     message_id: int | None = None
     land: int = 0
     part: bool = False
+    leads: bool = False
 
 
 class ReadingRoom(Room):
@@ -166,7 +167,16 @@ class ReadingRoom(Room):
             self.flash(f"Message {key} is not in this conversation", ink.WARNING)
         elif target.land and key in read.hits:
             transcript.action_hit(1)
-        self._undone = transcript.outline.shown.undone
+        self._take_shown()
+
+    def _take_shown(self) -> None:
+        """Keep to what the conversation had to let in for the message one went to."""
+        shown = self.transcript.outline.shown
+        self._undone = shown.undone
+        if shown.roles is None and self._roles:
+            self._roles = 0
+            self.flash("All roles are shown again, for this message")
+        self._show_title()
 
     def _not_read(self, problem: Exception) -> None:
         from core.errors import SignoffError
@@ -257,10 +267,16 @@ class ReadingRoom(Room):
             session = self._read.session
             words = [session.source, when(session.started_at)]
             words += [ROLES[self._roles][1], "with undone" if self._undone else ""]
+            words += ["" if self.is_listed else "not in the list"]
             rest = "".join(f" · {word}" for word in words if word)
             # What is left out is said whole; the name, which the list has too, gives way.
             name = text.one_line(name_of(session), max(8, self._frame - text.width(rest)))
             self.transcript.border_title = ink.cut(f"{name}{rest}", self._frame)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a row stands for the conversation on screen."""
+        return True
 
     def _show_place(self) -> None:
         number, total = self._number
@@ -281,7 +297,7 @@ class ReadingRoom(Room):
     @property
     def _frame(self) -> int:
         """Cells of the words in the frame of the conversation."""
-        return max(8, self.width_of("#reading") - 4)
+        return max(8, self.width_of("#reading") - 6)
 
     def remarks(self) -> list[str]:
         """What else is said of the message at the cursor."""

@@ -19,7 +19,7 @@ from console.screens.sessions_read import ReadingRoom, Target
 from console.widgets.rows import RowList, RowState
 from console.widgets.searchbar import SearchBar
 from console.widgets.transcript import Transcript
-from core.conversations import Order
+from core.conversations import Engine, Order
 
 if TYPE_CHECKING:
     from console.screens.sessions_past import Results
@@ -30,6 +30,8 @@ TYPING, SLOW = 0.12, 0.3
 QUICK = 0.06
 #: Sessions a search shows at first, how many times as many at the end of the list.
 HITS, MORE = 50, 4
+#: What is said while one types.
+TYPED = "tab completes source: role: after: before: title: in:, enter goes to the hits"
 _ORDERS = (Order.RANKED, Order.NEWEST, Order.OLDEST)
 
 
@@ -73,8 +75,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
     def action_search(self) -> None:
         self.remove_class("-inside")
         self.bar.begin()
-        words = "tab completes source: role: after: before: title: in:, enter goes to the hits"
-        self.flash(words)
+        self.flash(TYPED)
 
     def on_search_bar_changed(self, message: SearchBar.Changed) -> None:
         message.stop()
@@ -88,6 +89,8 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
 
     def on_search_bar_submitted(self, message: SearchBar.Submitted) -> None:
         message.stop()
+        if self.said == TYPED:
+            self.flash("")
         if self._typing is not None:
             self._typing.stop()
         if message.text.strip() != self._line:
@@ -217,10 +220,11 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
             return
         found = results.found
         total = len(results.items) if found is None else found.total_sessions
-        more = "" if found is None or found.is_whole else "+"
-        title = (
-            f"{total:,}{more} session{'' if total == 1 and not more else 's'} for “{results.text}”"
-        )
+        count = f"{total:,}"
+        if found is not None and not found.is_whole:
+            # The index counts what was taken back as well, until it is looked at.
+            count = f"~{count}" if found.engine is Engine.INDEX else f"{count}+"
+        title = f"{count} session{'' if count == '1' else 's'} for “{results.text}”"
         room = max(8, self.width_of(".list") - 4)
         self.hits.border_title = ink.cut(title, room)
         words = [] if found is None else remarks(found, self._order)
@@ -311,7 +315,7 @@ class SearchingRoom(ReadingRoom, FeedingRoom):
                 return
         said = f"No further hit {'below' if step > 0 else 'above'}"
         if len(self._line.split()) > 1:
-            said += ": a hit is a message that answers all of it, › also marks single words"
+            said += "; › marks single words in other messages too"
         self.flash(said)
 
     def target_of(self, item: HitItem) -> Target:

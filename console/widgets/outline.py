@@ -28,6 +28,12 @@ class Shown:
         seen = [each for each in Visibility if self.undone or each is not Visibility.UNDONE]
         return marks.select(roles=self.roles, visibilities=seen, copies=self.copies)
 
+    def with_message(self, mark: Mark) -> Shown:
+        """The same, and whatever else it takes to show ``mark``; undone ones bring copies along."""
+        roles = self.roles if self.roles is None or mark.role in self.roles else None
+        more = mark.visibility is Visibility.UNDONE or mark.copy_of != 0
+        return Shown(roles, self.undone or more, self.copies or more)
+
 
 class Outline:
     """The messages of a conversation; a *place* counts those that are shown, from 0.
@@ -52,8 +58,10 @@ class Outline:
     def __getitem__(self, place: int) -> Mark:
         return self.marks[self._places[place]]
 
-    def __contains__(self, message_id: int) -> bool:
-        return self.marks.number(message_id) is not None
+    def mark(self, message_id: int) -> Mark | None:
+        """A message of the conversation, shown or not; ``None`` if there is none."""
+        number = self.marks.number(message_id)
+        return None if number is None else self.marks[number]
 
     def slice(self, start: int, end: int) -> list[Mark]:
         """The messages at places ``start`` to ``end`` (exclusive), as far as there are any."""

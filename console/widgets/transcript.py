@@ -149,11 +149,15 @@ class Transcript(TranscriptView, inherit_bindings=False):
         self._changed()
 
     def go_to(self, message_id: int, *, center: bool = True) -> bool:
-        """Put the cursor on a message, even one that is left out; False if there is none."""
-        if message_id not in self.outline:
+        """Put the cursor on a message; False if there is none.
+
+        For one that is left out the outline's ``shown`` lets in what it takes, and no more.
+        """
+        mark = self.outline.mark(message_id)
+        if mark is None:
             return False
         if (place := self.outline.place(message_id)) is None:
-            self._pages.narrow(Shown())
+            self._pages.narrow(self.outline.shown.with_message(mark))
             place = self.outline.nearest(message_id)
         self._go(place, center=center)
         return True

@@ -13,7 +13,10 @@ import pytest
 from textual.widgets import Input, OptionList, Static
 
 from console.screens.choose import Choose
+from console.screens.sessions_past import Results
 from console.screens.sheet import Sheet
+from console.widgets.transcript import Shown
+from core.conversations import Engine, Found
 from tests.console.pilots import MEMORY_MODE, SESSIONS_MODE, Console, open_console, sample, tree
 
 PAST = Path(__file__).parents[1] / "data/hermes-sessions/state.db"
@@ -90,7 +93,7 @@ async def test_a_narrow_screen_is_filled_from_the_first_frame_on(home: Path) -> 
     async with sessions(home, size=(80, 24)) as console:
         assert "cli 5 · telegram 2 · discord 1 · slack 1\n" in console.picture
         await console.press("enter")
-        assert "─ Invoice preview shows the old logo · cli · 2026" in console.picture
+        assert "━ Invoice preview shows the old logo · cli · 2026" in console.picture
 
 
 async def test_hidden_sources_and_one_source_only(agent: Path) -> None:
@@ -146,9 +149,11 @@ async def test_a_search_as_one_types_lands_on_the_hit_and_comes_back(agent: Path
         hit = console.sessions.hits.cursor_item
         assert hit is not None
         assert at(console) == hit.hit.message_id
+        assert console.flash.startswith("tab completes source:")
         assert "hit 1 of" in console.picture or "hit" in console.picture
         await console.press("enter")
         assert console.sessions.hits.has_focus
+        assert console.flash == ""
         await console.press("escape")
         assert console.sessions.rows.has_focus
         assert console.sessions.rows.cursor_key == row
@@ -206,6 +211,25 @@ async def test_what_is_left_out_is_one_key_away(home: Path) -> None:
         assert "undone" in console.picture
 
 
+@pytest.mark.parametrize(
+    ("engine", "is_whole", "count"),
+    [
+        (Engine.INDEX, True, "7 sessions"),
+        (Engine.INDEX, False, "~7 sessions"),
+        (Engine.DATABASE, False, "7+ sessions"),
+    ],
+)
+async def test_a_count_claims_no_more_than_is_known(
+    home: Path, engine: Engine, is_whole: bool, count: str
+) -> None:
+    """As the command line says it: what the index counts may have been taken back."""
+    async with sessions(home) as console:
+        answer = Found("x", "x", engine, total_sessions=7, is_whole=is_whole)
+        console.sessions._results = Results("x", (), answer, None)
+        console.sessions._title_hits()
+        assert str(console.sessions.hits.border_title) == f"{count} for “x”"
+
+
 async def test_a_misspelt_word_is_corrected_and_said(home: Path) -> None:
     async with sessions(home) as console:
         await look_for(console, "roundng")
@@ -232,7 +256,11 @@ async def test_the_last_hit_says_what_a_hit_is_where_single_words_are_marked(hom
     async with sessions(home) as console:
         await look_for(console, "deploy window")
         await console.press("enter", "n")
-        assert console.flash.startswith("No further hit below: a hit is a message that answers")
+        said = "No further hit below; › marks single words in other messages too"
+        assert console.flash == said
+        await console.pilot.resize_terminal(80, 24)
+        await console.settle()
+        assert said in console.picture, "whole"
         await look_for(console, "canary")
         await console.press("enter", "n", "n", "n", "n")
         assert console.flash == "No further hit below"
@@ -303,6 +331,7 @@ async def test_the_family_goes_to_a_part_a_delegate_and_back(home: Path) -> None
         place = next(n for n, prompt in enumerate(prompts, 1) if "delegate" in prompt)
         await console.press(str(place))
         assert "Report differences only" in console.picture
+        assert "· not in the list ━" in console.picture
         assert console.sessions.transcript.has_focus
         await console.press("f")
         prompts = [str(o.prompt) for o in console.app.screen.query_one(OptionList).options]
@@ -310,6 +339,7 @@ async def test_the_family_goes_to_a_part_a_delegate_and_back(home: Path) -> None
         await console.press("2")
         assert console.sessions.part_here().endswith("9d51f4"), "the second part of the chain"
         assert "part 2 of 3" in console.picture
+        assert "not in the list" not in console.picture
 
 
 async def test_g_goes_to_a_date_a_message_and_a_session(home: Path) -> None:
@@ -330,6 +360,10 @@ async def test_g_goes_to_a_date_a_message_and_a_session(home: Path) -> None:
         assert at(console) == last.id
         await go("2026-11-29T11:41:00+00:00")
         assert at(console) == read.outline[7].id
+        assert console.flash == ""
+        await go("2026-11-25")
+        assert console.flash == "No message on 2026-11-25; this is the next"
+        assert at(console) == read.outline[0].id
         other = console.sessions.rows.items[1].key
         await go(f"@session:default/{other}")
         assert "staging answers on another port" in console.picture
@@ -352,8 +386,24 @@ async def test_roles_are_narrowed_in_turn(home: Path) -> None:
         await console.settle()
         frame = str(console.sessions.transcript.border_title)
         assert frame.endswith("· only the person"), "the name gives way, not what is left out"
+        assert "· only the person" in console.picture
         await console.press("p", "p")
         assert "tool  search_files" in console.picture
+
+
+async def test_a_hit_of_another_role_ends_the_filter_that_would_hide_it(agent: Path) -> None:
+    """A newcomer's report: "only tools · with undone" stood above what a person had said."""
+    async with sessions(agent) as console:
+        await console.press("p", "p", "p")
+        assert "· only tools" in str(console.sessions.transcript.border_title)
+        await look_for(console, "docker")
+        assert console.flash == "All roles are shown again, for this message"
+        await console.press("enter", "enter", "n", "n", "escape", "escape", "escape")
+        title = str(console.sessions.transcript.border_title)
+        assert "only tools" not in title
+        assert "with undone" not in title
+        outline = console.sessions.transcript.outline
+        assert outline.shown == Shown(None, undone=False, copies=False)
 
 
 async def test_debug_shows_what_is_stored(agent: Path) -> None:
@@ -416,9 +466,22 @@ async def test_bookmarks_with_a_note_are_kept_listed_and_taken_away(home: Path) 
         await console.press("1")
         assert at(console) == marked
         assert console.sessions.transcript.has_focus
+        read = console.sessions._read
+        assert read is not None
+        assert console.sessions.rows.cursor_key == read.asked, "the list goes along"
+        await console.press("escape")
+        assert at(console) == marked
+        await console.press("b", *" not", "enter")
+        assert "bookmarked: why not" in console.picture
+        await console.press("b")
+        console.app.screen.query_one(Input).value = ""
+        await console.press("enter")
+        assert console.sessions.remarks() == ["bookmarked"], "the note went, the bookmark stays"
+        await console.press("b", *"so", "escape")
+        assert console.sessions.remarks() == ["bookmarked"]
     async with sessions(home) as console:
-        await console.press("B", "1", "b")
-        assert "taken away" in console.flash
+        await console.press("B", "1", "b", "ctrl+t")
+        assert console.flash == "The bookmark is taken away"
         await console.press("B")
         assert "no bookmark yet" in console.flash
 
@@ -451,6 +514,9 @@ async def test_from_a_proposal_to_its_conversation_and_back_to_the_same_row(home
         assert console.app.current_mode == "sessions"
         assert f'"pending_id": "{CANARY}"' in console.picture, "unfolded, at the match"
         assert console.sessions.transcript.has_focus
+        read = console.sessions._read
+        assert read is not None
+        assert console.sessions.rows.cursor_key in read.parts, "the list goes along"
         await console.press("escape")
         assert console.app.current_mode == "review"
         assert console.review.queue.cursor_key == row.key

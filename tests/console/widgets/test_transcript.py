@@ -196,12 +196,17 @@ async def test_a_time_names_the_first_message_as_late_whatever_clocks_did() -> N
 
 
 async def test_a_message_that_is_left_out_is_shown_when_one_goes_to_it() -> None:
-    messages = [said(1, "user", "a"), said(2, "tool", "out"), said(3, "user", "b")]
-    async with reading(talk(*messages), narrowed=Shown(frozenset({"user"}))) as (app, pilot):
+    undone = said(4, "tool", "undone", visibility=Visibility.UNDONE)
+    messages = [said(1, "user", "a"), said(2, "tool", "out"), said(3, "user", "b"), undone]
+    people = Shown(frozenset({"user"}), undone=False, copies=False)
+    async with reading(talk(*messages), narrowed=people) as (app, pilot):
         assert [row for row in app.drawn() if "tool" in row] == []
         assert app.view.go_to(2)
         await settle(app, pilot)
         assert app.at_cursor().startswith("tool")
+        assert app.view.outline.shown == Shown(None, undone=False, copies=False), "no more than it"
+        assert app.view.go_to(4)
+        assert app.view.outline.shown == Shown()
 
 
 # -- filters and dividers --------------------------------------------------------------------------
