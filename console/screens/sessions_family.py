@@ -187,9 +187,11 @@ def other_day(asked: float, found: float | None) -> str:
     wanted, there = (datetime.fromtimestamp(at, UTC).astimezone() for at in (asked, found))
     if wanted.date() == there.date():
         return ""
+    said = f"No message on {wanted:%Y-%m-%d}"
+    if found < asked:
+        return f"{said} or later; this is the last"
     since = "" if wanted.time() == time() else f" from {wanted:%H:%M} on"
-    said = f"No message on {wanted:%Y-%m-%d}{since}"
-    return f"{said}; this is the next" if found > asked else f"{said} or later; this is the last"
+    return f"{said}{since}; this is the next"
 
 
 def _named(message: Message | None) -> tuple[tuple[str, str], ...]:

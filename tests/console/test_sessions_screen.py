@@ -364,6 +364,9 @@ async def test_g_goes_to_a_date_a_message_and_a_session(home: Path) -> None:
         await go("2026-11-25")
         assert console.flash == "No message on 2026-11-25; this is the next"
         assert at(console) == read.outline[0].id
+        await go("2026-12-24")
+        assert console.flash == "No message on 2026-12-24 or later; this is the last"
+        assert at(console) == last.id
         other = console.sessions.rows.items[1].key
         await go(f"@session:default/{other}")
         assert "staging answers on another port" in console.picture
