@@ -51,9 +51,7 @@ def mcp(session: Session, read_only: bool, server: str) -> None:
         ) from problem
     tools = importlib.import_module("console.mcp.tools")
     if sys.stdin.isatty():
-        paint.remark(
-            "Agents are served until the end of input; the README has a client's line"
-        )
+        paint.remark("Agents are served until the end of input; the README has a client's line")
     # The note store's own server needs no home of an agent.
     opened = open_shelf(session, None) if server == _ORIGINAL else session.open()
     serving.serve(opened, tools.Offer(server, read_only))

@@ -75,7 +75,10 @@ def test_the_guards_of_the_design_with_their_kinds() -> None:
         ("[mcp]\nwrite = true\n", "[mcp] in {path} has an unknown key 'write'"),
         ("[mcp]\nwrite_enabled = 0\n", "mcp.write_enabled in {path} must be true or false"),
         ("console = 1\n", "[console] in {path} must be a table"),
-        ("[console]\nbells = true\n", "[console] in {path} has an unknown key 'bells'; known are title, bell"),
+        (
+            "[console]\nbells = true\n",
+            "[console] in {path} has an unknown key 'bells'; known are title, bell",
+        ),
         ("[console]\nbell = 1\n", "console.bell in {path} must be true or false"),
         ("guards = ", "The settings {path} cannot be read"),
         ("a = 1\na = 2\n", "The settings {path} cannot be read"),
