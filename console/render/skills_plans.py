@@ -61,7 +61,8 @@ def rollback_lines(
 
 
 def _plan(outcome: Outcome, against: tuple[str, Sequence[Change]], width: int) -> Iterator[Line]:
-    sign, style = ("✓ ", ink.GOOD) if outcome.lands else ("✗ ", ink.DANGER)
+    # Nothing is done yet: the sign of what was done would say so.
+    sign, style = ("→ ", ink.TITLE) if outcome.lands else ("✗ ", ink.DANGER)
     yield from _flow(Content.assemble((sign, style), ink.block(outcome.message)), width)
     for found in _first_warnings(outcome.findings):
         yield from finding_lines(found, width)
