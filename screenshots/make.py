@@ -67,7 +67,7 @@ def _somewhere() -> Iterator[Path]:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch.dict(os.environ, {"HOME": folder}),
-        patch("core.journal._actor", lambda: ACTOR),
+        patch("core.journal.actor", lambda: ACTOR),
     ):
         os.environ.pop("NO_COLOR", None)
         write_store(Path(folder), NOW)

@@ -14,6 +14,7 @@ import anyio.to_thread
 import pytest
 
 from console.sample import write_sample
+from console.screens.review_preview import LOOK
 from tests.console.mcp_clients import Place, client, refusal, told
 from tests.console.plain import Cli
 from tests.console.terminal import Terminal, signoff
@@ -51,6 +52,8 @@ async def approve(terminal: Terminal, name: str) -> None:
     terminal.press("g")
     await see(terminal, f"{name}, ")
     assert "over MCP" in terminal.grid.text
+    # What came by itself is decided once it was on screen for a moment.
+    await anyio.sleep(LOOK)
     terminal.press("a")
 
 

@@ -148,7 +148,7 @@ def test_a_home_that_vanishes_and_comes_back(tmp_path: Path, home: Path) -> None
         terminal.see("The home is not there any more")
         assert "gone" not in terminal.grid.text
         terminal.press("a")
-        terminal.see(f"{READY}: ")
+        terminal.see(f"✗ Nothing pending is called memory/{READY}")
         terminal.press(MEMORY_MODE + JOURNAL_MODE)
         terminal.quiet()
         terminal.press("1")
@@ -187,7 +187,7 @@ def test_without_a_journal_everything_is_read_and_nothing_decided(
         on_ready(terminal)
         for key in "ar":
             terminal.press(key)
-            terminal.see(f"{READY}: ")
+            terminal.see("✗ The journal")
             terminal.see("! failed")
         for key in ("\x14", MEMORY_MODE, JOURNAL_MODE, "u", "1"):
             terminal.press(key)

@@ -103,7 +103,7 @@ def test_a_store_is_read_without_locks_only_where_nobody_can_write(
     def refusing(name: str, *args: float, **options: object) -> sqlite3.Connection:
         asked.append(str(name).rpartition("?")[2])
         kind = sqlite3.Connection if "immutable" in str(name) else Refusing
-        return connect(name, *args, factory=kind, **options)  # type: ignore[call-overload, no-any-return]
+        return connect(name, *args, **{**options, "factory": kind})  # type: ignore[call-overload, no-any-return]
 
     monkeypatch.setattr(sqlite3, "connect", refusing)
     monkeypatch.setattr("os.access", lambda *_: may_write)

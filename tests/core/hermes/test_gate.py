@@ -97,8 +97,8 @@ def test_only_the_asked_text_is_spliced(before: bytes, after: bytes) -> None:
     [
         (b"base: &b {a: 1}\nmemory: *b\n", "alias"),
         (b"flag: &f off\nmemory:\n  write_approval: *f\n", "alias"),
-        (b"memory: &m {a: 1}\nskills: *m\n", "changing something else"),
-        (b"base: &b {memory: {a: 1}}\n<<: *b\n", "changing something else"),
+        (b"memory: &m {a: 1}\nskills: *m\n", "something else would change"),
+        (b"base: &b {memory: {a: 1}}\n<<: *b\n", "something else would change"),
         (b"memory:\n  write_approval: |\n    off\n", "several lines"),
         (b"memory:\n  write_approval:\n  - 1\n", "several lines"),
         (b"memory: on\n", "would be lost"),
