@@ -22,7 +22,7 @@ def take_back(
     emptied. A step from before ``since``, or made at another terminal, is not what a person means
     by a key for the last thing they did: it is put into ``older``, and nothing is taken back.
     """
-    from core.desk.history import newest, undo_each
+    from core.desk.history import newest
     from core.desk.snoozing import is_newest
     from core.journal import actor
     from core.model import Receipt
@@ -33,8 +33,7 @@ def take_back(
     if datetime.fromisoformat(found[0].at) < since or dict(found[0].actor) != actor():
         older.extend(found)
         return Receipt("undo", False, "asks", "Nothing was taken back yet: it is of another time")
-    taken.extend(undo_each(opened, [entry.id for entry in found]))
-    return taken[-1]
+    return take_these(opened, taken, [entry.id for entry in found])
 
 
 def take_these(opened: Opened, taken: list[Receipt], numbers: Sequence[int]) -> Receipt:

@@ -58,6 +58,14 @@ class Browser(Room):
     def draw(self, *, keep: bool) -> None:
         """Draw the text of the row at the cursor."""
 
+    def action_fold(self) -> None:
+        self._folded = not self._folded
+        self.draw(keep=True)
+
+    def action_split(self) -> None:
+        self.signoff.toggle_split(self.detail_width)
+        self.draw(keep=True)
+
     def say(self, sentence: str) -> None:
         """A sentence in place of the text."""
         self._sentence = with_keys(sentence)

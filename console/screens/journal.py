@@ -237,14 +237,6 @@ class JournalScreen(JournalUndoing):
     def _show_rates(self, rates: tuple[OriginRate, ...]) -> None:
         self.app.push_screen(Sheet("Approved, by origin", partial(acceptance_lines, rates)))
 
-    def action_fold(self) -> None:
-        self._folded = not self._folded
-        self.draw(keep=True)
-
-    def action_split(self) -> None:
-        self.signoff.toggle_split(self.detail_width)
-        self.draw(keep=True)
-
     # -- deciding --------------------------------------------------------------------------
 
     def action_put_away(self) -> None:

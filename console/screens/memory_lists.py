@@ -177,14 +177,6 @@ class MemoryLists(Browser):
             return
         self.rows.action_first()
 
-    def action_fold(self) -> None:
-        self._folded = not self._folded
-        self.draw(keep=True)
-
-    def action_split(self) -> None:
-        self.signoff.toggle_split(self.detail_width)
-        self.draw(keep=True)
-
     def action_close(self) -> None:
         if self._comparing and not self.has_class("-inside"):
             self.action_compare()
